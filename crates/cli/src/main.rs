@@ -1,4 +1,4 @@
-//! The `smallfry` command. It copies, removes, packs, unpacks and hashes trees, and measures what
+//! The `smallfry` command. It copies, mirrors, removes, packs, unpacks and hashes trees, and measures what
 //! small files cost on this machine.
 
 #![allow(
@@ -40,6 +40,9 @@ enum Command {
     Try(trial::Arguments),
     /// Copy files and directories, with all that is in them
     Cp(tree::Cp),
+    /// Bring the copy of a directory up to date, and delete in it what is gone
+    #[cfg(unix)]
+    Mirror(tree::Mirror),
     /// Remove files and directories, with all that is in them
     Rm(tree::Rm),
     /// Pack files and directories into a tar or zip
@@ -68,6 +71,8 @@ fn main() -> ExitCode {
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Try(arguments) => trial::run(&arguments),
         Command::Cp(arguments) => tree::copy(&arguments),
+        #[cfg(unix)]
+        Command::Mirror(arguments) => tree::mirror(&arguments),
         Command::Rm(arguments) => tree::remove(&arguments),
         Command::Pack(arguments) => tree::pack(&arguments),
         Command::Unpack(arguments) => tree::unpack(&arguments),

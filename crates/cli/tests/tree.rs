@@ -1,4 +1,4 @@
-//! `smallfry cp`, `rm`, `pack` and `unpack` as a user runs them: flags, messages, exit status,
+//! `smallfry cp`, `mirror`, `rm`, `pack` and `unpack` as a user runs them: flags, messages, exit status,
 //! Ctrl-C.
 //!
 //! The user of `rm` trusts it with the files beside the tree. The user of `cp` trusts it with the
@@ -155,6 +155,161 @@ fn cp_says_what_it_could_not_copy() {
     assert_eq!(output.status.code(), Some(1));
 }
 
+/// The printed lines, sorted.
+fn lines(output: &Output) -> Vec<String> {
+    let text = std::str::from_utf8(&output.stdout).unwrap();
+    let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
+    lines.sort_unstable();
+    lines
+}
+
+#[test]
+fn cp_and_rm_print_each_entry() {
+    let place = Place::new();
+    assert_eq!(
+        lines(&place.run("cp -v from new")),
+        [
+            "'from' -> 'new'",
+            "'from/a.js' -> 'new/a.js'",
+            "'from/sub' -> 'new/sub'",
+            "'from/sub/a.map' -> 'new/sub/a.map'"
+        ]
+    );
+    assert_eq!(
+        lines(&place.run("cp -v from/a.js new")),
+        ["'from/a.js' -> 'new/a.js'"]
+    );
+    assert!(lines(&place.run("cp -v -n -T from new")).is_empty());
+    assert_eq!(
+        lines(&place.run("rm -v new/a.js new")),
+        [
+            "removed 'new/a.js'",
+            "removed 'new/sub/a.map'",
+            "removed directory 'new'",
+            "removed directory 'new/sub'"
+        ]
+    );
+}
+
+#[test]
+fn mirror_makes_a_directory_the_same() {
+    let place = Place::new();
+    place.done("mirror from to");
+    assert_eq!(list(&place.path("to")), ALL);
+    let modified = |path: &str| fs::metadata(place.path(path)).unwrap().modified().unwrap();
+    for name in ["", "/a.js", "/sub"] {
+        assert_eq!(
+            modified(&format!("from{name}")),
+            modified(&format!("to{name}"))
+        );
+    }
+    fs::write(place.path("to/old.js"), "").unwrap();
+    fs::write(place.path("to/old.map"), "").unwrap();
+    fs::write(place.path("from/a.js"), "newer").unwrap();
+    place.done("mirror from to");
+    assert_eq!(list(&place.path("to")).len(), 5);
+    let excluding = "--delete --exclude *.map from to";
+    let expected = ["delete 'old.js'"];
+    assert_eq!(
+        lines(&place.run(&format!("mirror -n {excluding}"))),
+        expected
+    );
+    assert_eq!(list(&place.path("to")).len(), 5);
+    assert_eq!(
+        lines(&place.run(&format!("mirror -v {excluding}"))),
+        expected
+    );
+    place.done("mirror -a --delete from to");
+    assert_eq!(list(&place.path("to")), ALL);
+    assert_eq!(fs::read(place.path("to/a.js")).unwrap(), b"newer");
+
+    // The same size and time, as a crash might leave it.
+    fs::write(place.path("to/a.js"), "torn?").unwrap();
+    let file = fs::File::open(place.path("to/a.js")).unwrap();
+    file.set_modified(modified("from/a.js")).unwrap();
+    place.done("mirror from to");
+    assert_eq!(fs::read(place.path("to/a.js")).unwrap(), b"torn?");
+    let json = |line: &str| -> Value { serde_json::from_slice(&place.run(line).stdout).unwrap() };
+    let change = serde_json::json!([{ "change": "update", "path": "a.js" }]);
+    assert_eq!(json("mirror --json -n -c from to")["changes"], change);
+    let done = json("mirror --json -c from to");
+    assert_eq!(
+        (
+            &done["files"],
+            &done["unchanged"],
+            &done["deleted"],
+            &done["bytes"]
+        ),
+        (&1.into(), &3.into(), &0.into(), &5.into())
+    );
+    assert_eq!(fs::read(place.path("to/a.js")).unwrap(), b"newer");
+}
+
+#[test]
+fn mirror_says_what_it_could_not_do() {
+    let place = Place::new();
+    place.done("mirror from to");
+    assert_one_line(
+        &place.run("mirror --delete none to"),
+        &["smallfry mirror: readdir none: No such file"],
+    );
+    assert_one_line(
+        &place.run("mirror from from/sub"),
+        &["cannot be mirrored into itself"],
+    );
+    assert_one_line(
+        &place.run("mirror --delete from/sub from"),
+        &["cannot be mirrored into itself"],
+    );
+    assert_one_line(&place.run("mirror from no/to"), &["mkdir no/to: "]);
+    fs::remove_file(place.path("to/a.js")).unwrap();
+    fs::create_dir(place.path("to/a.js")).unwrap();
+    assert_one_line(
+        &place.run("mirror from to"),
+        &["copy from/a.js to to/a.js: is a directory"],
+    );
+    assert_eq!(list(&place.path("to")), ALL);
+    place.done("mirror --delete from to");
+    assert_eq!(fs::read(place.path("to/a.js")).unwrap(), b"new");
+}
+
+#[test]
+fn a_killed_mirror_leaves_whole_old_or_new_files_and_another_run_ends_it() {
+    const FILES: usize = 300;
+    let place = Place::new();
+    let text = |version: u8| vec![version; 100_000 + usize::from(version)];
+    let write = |version: u8| {
+        for index in usize::from(version)..FILES {
+            fs::write(place.path("from").join(index.to_string()), text(version)).unwrap();
+        }
+    };
+    write(1);
+    place.done("mirror --delete from to");
+    let mut interrupted = 0;
+    for version in 2..12 {
+        write(version);
+        fs::remove_file(place.path("from").join(version.to_string())).unwrap();
+        let mut child = place.command("mirror --delete from to").spawn().unwrap();
+        thread::sleep(Duration::from_micros(u64::from(version) * 2_000));
+        child.kill().unwrap();
+        interrupted += usize::from(!child.wait().unwrap().success());
+        for index in usize::from(version)..FILES {
+            let path = place.path("to").join(index.to_string());
+            if let Ok(bytes) = fs::read(&path) {
+                assert!(bytes == text(bytes[0]), "{}", path.display());
+                assert!([version, version - 1].contains(&bytes[0]));
+            }
+        }
+        place.done("mirror --delete from to");
+        assert_eq!(list(&place.path("to")), list(&place.path("from")));
+        for index in 0..FILES {
+            let read = |root: &str| fs::read(place.path(root).join(index.to_string())).ok();
+            assert!(read("to") == read("from"));
+        }
+    }
+    assert!(interrupted > 0);
+}
+
 #[test]
 fn rm_removes_trees_files_and_links() {
     let place = Place::new();
@@ -231,12 +386,71 @@ fn a_stopped_cp_leaves_whole_files() {
     }
 }
 
-/// Runs the command as a user who may not do everything, where that is possible.
+/// Runs the command as a user who may not do everything.
+#[cfg(target_os = "linux")]
+fn run_as_nobody(place: &Place, line: &str) -> Output {
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid", "65534", "--clear-groups", "--"]);
+    command.arg(env!("CARGO_BIN_EXE_smallfry"));
+    command.args(line.split(' ')).current_dir(place.path(""));
+    command.output().unwrap()
+}
+
+/// Gives paths to that user, and returns true if it can run the command on them.
+#[cfg(target_os = "linux")]
+fn give_to_nobody(paths: &[PathBuf]) -> bool {
+    let give = |path| std::os::unix::fs::chown(path, Some(65534), None);
+    let can_run = paths.iter().all(|path| give(path).is_ok())
+        && Command::new("setpriv")
+            .args(["--reuid", "65534", "--clear-groups", "--"])
+            .args([env!("CARGO_BIN_EXE_smallfry"), "--version"])
+            .output()
+            .is_ok_and(|output| output.status.success());
+    common::skip_unless(can_run, "another user cannot run the command");
+    can_run
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn mirror_writes_to_its_own_directories_that_may_not_be_written() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    fs::hard_link(place.path("from/a.js"), place.path("from/sub/other.js")).unwrap();
+    let paths = ["", "from", "from/sub", "from/a.js", "from/sub/a.map"];
+    if !give_to_nobody(&paths.map(|path| place.path(path))) {
+        return;
+    }
+    let set_mode = |name: &str, mode| {
+        fs::set_permissions(place.path(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    for round in 0..3 {
+        set_mode("from/sub", 0o755);
+        let new = place.path("from/sub").join(round.to_string());
+        fs::write(&new, "new").unwrap();
+        assert!(give_to_nobody(&[new]));
+        set_mode("from/sub", 0o555);
+        if round == 2 {
+            fs::remove_file(place.path("from/sub/0")).unwrap();
+        }
+        let output = run_as_nobody(&place, "mirror --delete from to");
+        assert!(output.status.success(), "{output:?}");
+        assert_eq!(list(&place.path("to")), list(&place.path("from")));
+        let mode = fs::metadata(place.path("to/sub")).unwrap().permissions();
+        assert_eq!(mode.mode() & 0o777, 0o555);
+    }
+    let closed = place.path("from/sub");
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
+    assert_one_line(
+        &run_as_nobody(&place, "mirror --delete from to"),
+        &["readdir from/sub: Permission denied"],
+    );
+    assert_eq!(list(&place.path("to")), list(&place.path("from")));
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn rm_removes_an_empty_directory_that_may_not_be_read() {
-    use std::os::unix::fs::{PermissionsExt, chown};
-    const NOBODY: u32 = 65534;
+    use std::os::unix::fs::PermissionsExt;
     let place = Place::new();
     for name in ["closed", "open/closed", "full/closed"] {
         fs::create_dir_all(place.path(name)).unwrap();
@@ -244,29 +458,17 @@ fn rm_removes_an_empty_directory_that_may_not_be_read() {
     fs::write(place.path("full/closed/file"), "stays").unwrap();
     let mut paths = vec![place.0.path().to_owned()];
     paths.extend(["open", "full", "closed", "open/closed", "full/closed"].map(|it| place.path(it)));
-    let is_given = paths
-        .iter()
-        .all(|path| chown(path, Some(NOBODY), None).is_ok());
+    if !give_to_nobody(&paths) {
+        return;
+    }
     for name in ["closed", "open/closed", "full/closed"] {
         fs::set_permissions(place.path(name), fs::Permissions::from_mode(0o000)).unwrap();
     }
-    let run = |line: &str| {
-        let mut command = Command::new("setpriv");
-        command.args(["--reuid", "65534", "--clear-groups", "--"]);
-        command.arg(env!("CARGO_BIN_EXE_smallfry"));
-        command.args(line.split(' ')).current_dir(place.0.path());
-        command.output()
-    };
-    let can_run = is_given && run("--version").is_ok_and(|output| output.status.success());
-    common::skip_unless(can_run, "another user cannot run the command");
-    if !can_run {
-        return;
-    }
-    let output = run("rm closed open").unwrap();
+    let output = run_as_nobody(&place, "rm closed open");
     assert!(output.status.success(), "{output:?}");
     assert!(!place.path("closed").exists() && !place.path("open").exists());
     assert_one_line(
-        &run("rm full").unwrap(),
+        &run_as_nobody(&place, "rm full"),
         &["full/closed", "Permission denied"],
     );
     assert!(place.path("full/closed/file").exists());

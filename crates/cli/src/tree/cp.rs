@@ -1,6 +1,7 @@
 //! `smallfry cp`.
 
 use super::exclude::Exclude;
+use super::lines::{Lines, quoted};
 use super::summary::{Summary, Total};
 use super::watch::Watch;
 use serde_json::Map;
@@ -37,6 +38,10 @@ pub(crate) struct Arguments {
     /// Leave existing files as they are
     #[arg(short, long)]
     no_clobber: bool,
+
+    /// Print the source and the copy of each entry, in the order in which they are done
+    #[arg(short, long, conflicts_with = "json")]
+    verbose: bool,
 
     /// Keep the times of files and directories
     #[arg(short = 'p', long)]
@@ -102,6 +107,13 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     if let Some(threads) = arguments.threads {
         copier.strategy(Strategy::Threads(threads));
     }
+    let lines = Lines::new(&watch);
+    if arguments.verbose {
+        let lines = lines.clone();
+        copier.on_entry(move |from, to| {
+            lines.put(&format!("{} -> {}", quoted(from), quoted(to)));
+        });
+    }
     let mut total = Total::default();
     for source in &arguments.sources {
         match target(source, &arguments.destination, into_directory) {
@@ -109,6 +121,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
             Err(reason) => total.fail(reason),
         }
     }
+    lines.flush();
     let stopped = watch.end();
     Summary {
         name: NAME,

@@ -1,13 +1,17 @@
-//! `smallfry cp`, `rm`, `pack`, `unpack` and `hash`: whole trees from the command line.
+//! `smallfry cp`, `mirror`, `rm`, `pack`, `unpack` and `hash`: whole trees from the command line.
 //!
-//! - `cp.rs`, `rm.rs`, `pack.rs`, `unpack.rs`, `hash.rs`: the command lines, and what they do
+//! - `cp.rs`, `mirror.rs`, `rm.rs`, `pack.rs`, `unpack.rs`, `hash.rs`: the command lines, and what
+//!   they do
 //! - `exclude.rs`: the patterns of `--exclude`
+//! - `lines.rs`: the lines of `-v`
 //! - `summary.rs`: counts and errors, as text or JSON
 //! - `watch.rs`: progress on a terminal, and Ctrl-C
 
 mod cp;
 mod exclude;
 mod hash;
+mod lines;
+mod mirror;
 mod pack;
 mod rm;
 mod summary;
@@ -16,6 +20,7 @@ mod watch;
 
 pub(crate) use cp::Arguments as Cp;
 pub(crate) use hash::Arguments as Hash;
+pub(crate) use mirror::Arguments as Mirror;
 pub(crate) use pack::Arguments as Pack;
 pub(crate) use rm::Arguments as Rm;
 pub(crate) use unpack::Arguments as Unpack;
@@ -24,6 +29,10 @@ use std::process::ExitCode;
 
 pub(crate) fn copy(arguments: &Cp) -> ExitCode {
     cp::run(arguments)
+}
+
+pub(crate) fn mirror(arguments: &Mirror) -> ExitCode {
+    mirror::run(arguments)
 }
 
 pub(crate) fn remove(arguments: &Rm) -> ExitCode {

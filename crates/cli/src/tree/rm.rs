@@ -1,5 +1,6 @@
 //! `smallfry rm`.
 
+use super::lines::{Lines, quoted};
 use super::summary::{Summary, Total};
 use super::watch::Watch;
 use serde_json::Map;
@@ -31,6 +32,10 @@ pub(crate) struct Arguments {
     #[arg(short, long)]
     force: bool,
 
+    /// Print each removed entry, in the order in which they are done
+    #[arg(short, long, conflicts_with = "json")]
+    verbose: bool,
+
     /// Remove what is in directories of other file systems, too
     #[arg(long)]
     mounts: bool,
@@ -58,10 +63,19 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     if let Some(threads) = arguments.threads {
         remover.strategy(Strategy::Threads(threads));
     }
+    let lines = Lines::new(&watch);
+    if arguments.verbose {
+        let lines = lines.clone();
+        remover.on_entry(move |path, is_directory| {
+            let what = if is_directory { "directory " } else { "" };
+            lines.put(&format!("removed {what}{}", quoted(path)));
+        });
+    }
     let mut total = Total::default();
     for path in &arguments.paths {
         total.add(remover.remove(path));
     }
+    lines.flush();
     let stopped = watch.end();
     Summary {
         name: NAME,

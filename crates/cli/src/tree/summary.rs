@@ -11,6 +11,8 @@ pub(super) struct Total {
     files: u64,
     directories: u64,
     bytes: u64,
+    unchanged: u64,
+    deleted: u64,
     errors: Vec<String>,
 }
 
@@ -21,6 +23,8 @@ impl Default for Total {
             files: 0,
             directories: 0,
             bytes: 0,
+            unchanged: 0,
+            deleted: 0,
             errors: Vec::new(),
         }
     }
@@ -39,6 +43,18 @@ impl Total {
         self.files += report.files;
         self.directories += report.directories;
         self.bytes += report.bytes;
+        self.unchanged += report.unchanged;
+        self.deleted += report.deleted;
+    }
+
+    /// Returns the number of entries that a mirror has found to be the same.
+    pub(super) fn unchanged(&self) -> u64 {
+        self.unchanged
+    }
+
+    /// Returns the number of entries that a mirror has deleted.
+    pub(super) fn deleted(&self) -> u64 {
+        self.deleted
     }
 
     /// Counts a file.
@@ -59,7 +75,7 @@ impl Total {
 /// The end of a command.
 pub(super) struct Summary {
     pub(super) name: &'static str,
-    /// The verb for the files: copied, removed or hashed.
+    /// The verb for the files: copied, changed, removed or hashed.
     pub(super) done: &'static str,
     pub(super) total: Total,
     /// The exit code of the signal that has stopped it.
@@ -77,6 +93,7 @@ impl Summary {
             directories,
             bytes,
             errors,
+            ..
         } = &self.total;
         if is_json {
             let mut object = json!({

@@ -84,6 +84,11 @@ impl Watch {
         }
     }
 
+    /// Returns the progress that is shown on a terminal.
+    pub(super) fn bar(&self) -> Option<ProgressBar> {
+        self.shows.as_ref().map(|(bar, _)| bar.clone())
+    }
+
     /// Ends the progress. Returns the exit code of the signal that has stopped the command.
     pub(super) fn end(self) -> Option<u8> {
         self.is_done.store(true, Ordering::Relaxed);
