@@ -16,7 +16,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use common::trees::{Described, describe, make_tree, set_mode};
+use common::platform::set_mode;
+use common::trees::{Described, describe, make_tree};
 use common::unix::{
     SmallDisk, can_trace, child_directory, is_child, is_root, make_fifo, run_child, strace,
 };
