@@ -47,11 +47,13 @@ impl Results {
     }
 
     /// Counts an entry that is the same.
+    #[cfg(unix)]
     pub(super) fn add_unchanged(&self) {
         self.unchanged.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Counts an entry that was deleted.
+    #[cfg(unix)]
     pub(super) fn add_deleted(&self) {
         self.deleted.fetch_add(1, Ordering::Relaxed);
     }
