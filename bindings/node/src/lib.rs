@@ -30,6 +30,8 @@ mod sys;
 mod target;
 mod text;
 #[cfg(unix)]
+mod tree_outcome;
+#[cfg(unix)]
 mod trees;
 mod v8;
 mod value;

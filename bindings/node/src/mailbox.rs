@@ -10,7 +10,7 @@ use crate::contents::Contents;
 use crate::errors::Reason;
 use crate::sys::metadata::Status;
 #[cfg(unix)]
-use crate::trees::outcome::Outcome;
+use crate::tree_outcome::Outcome;
 
 /// What a job gave, or why it failed.
 pub(crate) type JobResult = Result<Answer, Reason>;

@@ -39,22 +39,13 @@
 //! - **A picture of one moment.** A tree that changes while it is packed is packed as each of its
 //!   entries was when it was read.
 
+mod callback;
 mod decompress;
 mod format;
+mod invalid;
 mod pack;
 mod unpack;
-
-use std::io;
-use std::path::Path;
-use std::sync::Arc;
-
-/// A function that is called with the path of an entry in the archive.
-type OnPath<T> = Arc<dyn Fn(&Path) -> T + Send + Sync>;
 
 pub use format::Format;
 pub use pack::Packer;
 pub use unpack::Unpacker;
-
-fn invalid(reason: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, reason)
-}

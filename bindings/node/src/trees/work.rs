@@ -13,12 +13,12 @@ use smallfry_options::OptionBits;
 
 use super::call::{Call, strategy};
 use super::list;
-use super::outcome::Outcome;
 use crate::algorithm;
 use crate::environment::Environment;
 use crate::errors::Failure;
 use crate::mailbox::{Answer, JobResult};
 use crate::sys::path_of;
+use crate::tree_outcome::Outcome;
 use crate::value::{int32, is_string, undefined, utf8};
 
 /// The work of one call.

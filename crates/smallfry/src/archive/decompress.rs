@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Chain, Cursor, Read};
 use flate2::bufread::GzDecoder;
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
-use super::invalid;
+use super::invalid::invalid;
 
 /// The members of a gzip file. Zeros may follow them, with which tapes and blocks are filled.
 ///

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Read};
 use std::path::Path;
 
 use super::decompress::{Frames, Members, ZSTD, is_skippable};
-use super::invalid;
+use super::invalid::invalid;
 
 /// The length in bytes of a header of tar, which tells the format.
 pub(super) const HEADER: usize = tar_core::HEADER_SIZE;

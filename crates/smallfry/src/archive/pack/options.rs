@@ -4,7 +4,7 @@ use std::fmt;
 
 use smallfry_workers::{Control, Strategy};
 
-use crate::archive::OnPath;
+use crate::archive::callback::OnPath;
 
 /// The level of compression that gzip and zlib have, too.
 const DEFAULT_LEVEL: u32 = 6;

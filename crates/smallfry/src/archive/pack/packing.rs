@@ -13,7 +13,7 @@ use super::reading::{Content, Reading, operation_of};
 use super::sink::{Facts, Sink};
 use super::tar::Tar;
 use super::zip::Zip;
-use crate::archive::Format;
+use crate::archive::format::Format;
 use crate::error::{Error, Operation};
 use crate::path::max_workers;
 use crate::raw::{self, OwnedFile};

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use super::entry::{Later, LinkEntry, Meta};
 use super::name;
 use super::unpacking::Unpacking;
-use crate::archive::invalid;
+use crate::archive::invalid::invalid;
 use crate::error::Operation;
 use crate::path::{case_key_of, key_of};
 use crate::sys;

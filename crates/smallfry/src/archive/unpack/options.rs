@@ -5,7 +5,7 @@ use std::fmt;
 use smallfry_workers::{Control, Strategy};
 
 use super::limits::Limits;
-use crate::archive::OnPath;
+use crate::archive::callback::OnPath;
 use crate::tree::Existing;
 
 /// The options of an [`Unpacker`](super::Unpacker).

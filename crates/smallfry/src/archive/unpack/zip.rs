@@ -14,7 +14,7 @@ use zip::{ZipArchive, result::ZipError};
 use super::admission::{Admission, Admitted, Candidate, Kind};
 use super::entry::Input;
 use super::unpacking::{Contents, Fault, NewFile, Unpacking};
-use crate::archive::invalid;
+use crate::archive::invalid::invalid;
 use crate::sys;
 
 /// The bytes that a worker reads and inflates at a time.
