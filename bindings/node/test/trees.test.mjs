@@ -209,6 +209,8 @@ testOnUnix('native copies of trees', 'cp copies the same tree as node:fs, and fa
     if (given.options === 'filter that throws' && /in place of|its copy|other links/.test(given.destination)) return;
     total += 1;
     let [ours, theirs] = [await copy(smallfry, form, given), await copy(reference, form, given)];
+    // Several links fail there. Which one is first depends on the order of the directory.
+    if (given.destination === 'its copy' && ours.error !== undefined && theirs.error !== undefined) return;
     if (form === 'sync') [ours, theirs] = [ours, theirs].map(withoutModes);
     if (ours.error !== undefined && theirs.error !== undefined) [ours, theirs] = [ours, theirs].map(withoutRest);
     if (!same(ours, theirs)) mismatches.push(`${form} ${JSON.stringify(given)}\n${difference(ours, theirs)}`);
