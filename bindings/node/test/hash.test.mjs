@@ -20,7 +20,7 @@ const directory = makeDirectory();
 const at = (name) => path.join(directory, name);
 
 /** Files of many sizes, some larger than the memory of a worker. */
-const many = Array.from({ length: 3000 }, (_, index) => at(`file-${index}`));
+const many = Array.from({ length: isWindows ? 600 : 3000 }, (_, index) => at(`file-${index}`));
 for (const [index, name] of many.entries()) fs.writeFileSync(name, Buffer.alloc(index % 500 === 0 ? 200_000 + index : index % 97, `${index}`));
 
 const node = (algorithm, name, encoding = 'hex') => crypto.createHash(algorithm).update(fs.readFileSync(name)).digest(encoding);
@@ -149,7 +149,7 @@ test('a worker that hashes may be terminated at any moment', async () => {
       }
       console.log('alive', (await bulk.hashFiles(paths)).length);
     })();`);
-  assert.deepStrictEqual([signal, stdout, code], [null, 'alive 3000\n', 0], stderr);
+  assert.deepStrictEqual([signal, stdout, code], [null, `alive ${many.length}\n`, 0], stderr);
 });
 
 test('no file stays open', async () => {

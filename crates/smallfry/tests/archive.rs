@@ -532,10 +532,12 @@ fn truncated_archives_are_errors_wherever_they_end() {
         .collect();
     let whole = tar_of(&entries);
     let zip = zip_of(&[("a", &contents), ("b", &contents)]);
+    // Wine takes many times as long for each file.
+    let step = if cfg!(windows) { 4099 } else { 257 };
     for archive in [whole.clone(), gzip(&whole), zip] {
         // The last kilobyte of a tar are two blocks that mark its end; one is enough.
         let end = archive.len() - if archive == whole { 1024 } else { 1 };
-        for length in (0..=end).step_by(257).chain([1, 511, 512, 513, end]) {
+        for length in (0..=end).step_by(step).chain([1, 511, 512, 513, end]) {
             let fixture = Fixture::new();
             let errors = fixture.unpack(&Unpacker::new(), &archive[..length]);
             assert!(!errors.is_empty(), "{length} of {}", archive.len());
@@ -1059,7 +1061,8 @@ fn errors_of_a_writer_end_the_packing() {
 
 /// Returns the number of generated cases.
 fn cases() -> u64 {
-    std::env::var("SMALLFRY_TEST_CASES").map_or(400, |cases| cases.parse().unwrap())
+    let usual = if cfg!(windows) { 40 } else { 400 };
+    std::env::var("SMALLFRY_TEST_CASES").map_or(usual, |cases| cases.parse().unwrap())
 }
 
 /// Changes some bytes of an archive. The checksums of headers of tar are made right again, so that

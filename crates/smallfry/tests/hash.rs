@@ -144,9 +144,11 @@ fn a_directory_is_no_file() {
 #[test]
 fn digests_come_in_the_order_of_paths_with_errors_in_their_places() {
     let directory = Directory::new();
+    // Wine takes many times as long for each file.
+    let files = if cfg!(windows) { 300 } else { 3000 };
     let ending = if cfg!(windows) { "" } else { "\n" };
     let path = |index: usize| directory.path(&format!("{index}{ending}"));
-    for index in 0..3000 {
+    for index in 0..files {
         if index % 100 != 7 {
             fs::write(path(index), index.to_string().repeat(index % 50)).unwrap();
         }
@@ -157,7 +159,7 @@ fn digests_come_in_the_order_of_paths_with_errors_in_their_places() {
         let mut hasher = Hasher::new();
         hasher.strategy(strategy).control(&control);
         let mut count = 0;
-        for (index, digest) in hasher.files((0..3000).map(path)).enumerate() {
+        for (index, digest) in hasher.files((0..files).map(path)).enumerate() {
             count += 1;
             match digest {
                 Ok(digest) => {
@@ -179,8 +181,8 @@ fn digests_come_in_the_order_of_paths_with_errors_in_their_places() {
                 }
             }
         }
-        assert_eq!(count, 3000);
-        assert_eq!(control.progress().failed, 30);
+        assert_eq!(count, files);
+        assert_eq!(control.progress().failed, files as u64 / 100);
     }
 }
 
