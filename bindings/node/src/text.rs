@@ -16,7 +16,7 @@ pub(crate) const COPY_LIMIT: i32 = 1 << 20;
 
 /// The lengths at which the conversion, not the native call, decides which way is faster. For
 /// longer strings the runtime would need memory for the whole string at once. In UTF-16 units.
-const LONG_TWO_BYTE: Range<usize> = 64 << 10..4 << 20;
+const LONG_TWO_BYTE: Range<usize> = 16 << 10..4 << 20;
 
 /// Reads strings for one environment; keeps its buffers between calls, which saves page faults.
 pub(crate) struct Strings {

@@ -160,6 +160,30 @@ testNeeding(needs.strace, 'a large file that is read again and again gets memory
   assert.ok(ours <= real + rounds / 2, `${ours} mappings, with node:fs ${real}`);
 });
 
+testNeeding(needs.strace, 'a file of 100 MB is read in as few calls as by node:fs, and a few more', async (t) => {
+  const [name, size] = [path.join(directory, 'large-and-sparse'), 100_000_000];
+  fs.writeFileSync(name, '');
+  fs.truncateSync(name, size);
+  const script = path.join(directory, 'large-read.cjs');
+  fs.writeFileSync(script, `const functions = require(process.argv[2]), name = ${JSON.stringify(name)};
+    const check = ({ length }) => { if (length !== ${size}) process.exit(1); };
+    if (process.argv[3] === 'sync') check(functions.readFileSync(name));
+    else functions.promises.readFile(name).then(check);`);
+  const reads = async (functions, form) => {
+    const trace = path.join(directory, 'large-read.trace');
+    const { code, stderr } = await runNode(['-f', '-y', '-e', 'trace=read,pread64', '-o', trace, process.execPath, script, functions, form], { command: 'strace' });
+    assert.strictEqual(code, 0, stderr);
+    return fs.readFileSync(trace, 'latin1').split('\n').filter((line) => line.includes(`<${name}>`)).length;
+  };
+  for (const form of ['sync', 'promise']) {
+    const [real, ours] = [await reads('node:fs', form), await reads(path.join(packageDirectory, 'dist/fs.js'), form)];
+    t.diagnostic(`${form}: ${ours} calls, with node:fs ${real}`);
+    // The first read is of a size that suits small files.
+    assert.ok(ours >= 1 && ours <= real + 3, `${form}: ${ours} calls, with node:fs ${real}`);
+  }
+  fs.rmSync(name);
+});
+
 // 5 MB in each round: 2 GB if nothing were collected, or kept for the next round.
 const IN_ROUNDS = `
   const real = require('node:fs');

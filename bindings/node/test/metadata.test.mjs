@@ -317,6 +317,29 @@ testOnUnix('native calls for paths', 'what a callback throws is an uncaught exce
   assert.deepStrictEqual(stdout.trim().split('\n').toSorted(), ['next null', 'uncaught thrown'], stderr);
 });
 
+testOnUnix('native calls for paths', 'with UV_THREADPOOL_SIZE=1 calls have their effects and results in order', async () => {
+  const directory = fs.mkdtempSync(path.join(base, 'order-'));
+  const { stdout, stderr, code } = await runNode(['-e', `
+    const fs = require('node:fs'), { promises } = require(${JSON.stringify(path.join(packageDirectory, 'dist/fs.js'))});
+    fs.writeFileSync('file', '');
+    const results = [], calls = [];
+    const call = (promise, look = () => 0) => {
+      const number = calls.length;
+      calls.push(promise.then((value) => results.push([number, look(value)])));
+    };
+    for (let i = 0; i < 200; i += 1) {
+      call(promises.chmod('file', 0o600 + (i % 64)));
+      call(promises.stat('file'), ({ mode }) => mode & 0o777);
+      call(promises.readdir('.'), (names) => names.length);
+      call(promises.utimes('file', i, i));
+      call(promises.lstat('file'), ({ mtimeMs }) => mtimeMs);
+    }
+    Promise.all(calls).then(() => console.log(JSON.stringify(results)));`], { cwd: directory, env: { ...process.env, UV_THREADPOOL_SIZE: '1' } });
+  assert.strictEqual(code, 0, stderr);
+  const expected = Array.from({ length: 200 }, (_, i) => [0, 0o600 + (i % 64), 1, 0, i * 1000]).flat();
+  assert.deepStrictEqual(JSON.parse(stdout), [...expected.entries()]);
+});
+
 testOnUnix('native calls for paths', 'the results of workers do not mix', async () => {
   const source = `const { parentPort, workerData } = require('node:worker_threads');
     const fs = require(${JSON.stringify(path.join(packageDirectory, 'dist/fs.js'))});
