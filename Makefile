@@ -16,6 +16,10 @@ JAVA := $(shell command -v java 2>/dev/null)
 MVN := $(shell command -v mvn 2>/dev/null)
 MAVEN := mvn -q -B -f
 BACKENDS := backend-async-std backend-blocking backend-rayon backend-smol backend-tokio
+# Optimizing across crates takes longer than it saves.
+LOOM = env CARGO_TARGET_DIR=$(TARGET_DIR)/loom RUSTFLAGS='--cfg loom -C debug-assertions' \
+	CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=false \
+	cargo test -q --release -p smallfry -p smallfry-workers --lib
 CORE_FEATURES := $(addprefix smallfry/,archive hash tree $(BACKENDS))
 NPM_CI := npm ci --no-audit --no-fund --loglevel=error
 SAY := @printf 'smallfry: %s\n'
@@ -45,7 +49,7 @@ RUNTIMES := $(if $(NEED_NODE),,$(NODE_DIR)/test/runtimes/node_modules/.package-l
 PROFILE ?= release
 BUILT = $(TARGET_DIR)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
 
-.PHONY: build bench bench-all bench-peers test test-all soak rust-tests test-programs fuzz test-backends test-crash test-model test-sanitized test-windows trials lint node-package node-addon node-tests node-lint node-peers jvm-package jvm-library jvm-tests jvm-driver clean
+.PHONY: build bench bench-all bench-peers test test-all test-all-programs soak rust-tests test-programs fuzz test-backends test-crash test-model test-sanitized test-windows trials lint node-package node-addon node-tests node-lint node-peers jvm-package jvm-library jvm-tests jvm-driver clean
 
 build: node-package
 	cargo build --release -q -p smallfry-cli
@@ -77,9 +81,16 @@ test:
 # JDK, the interleavings of threads, and Windows.
 test-all: export SMALLFRY_TEST_ALL := 1
 test-all:
-	@SMALLFRY_TEST_CLOSES=5000 SMALLFRY_TEST_FILES=20000 \
-		$(MAKE) --no-print-directory node-tests jvm-tests jvm-driver rust-tests test-model
+	@$(MAKE) --no-print-directory build
+	@SMALLFRY_TEST_CLOSES=5000 SMALLFRY_TEST_FILES=20000 $(MAKE) --no-print-directory -j2 node-tests test-all-programs
+	@SMALLFRY_TEST_CLOSES=5000 SMALLFRY_TEST_FILES=20000 $(MAKE) --no-print-directory jvm-tests jvm-driver rust-tests test-model
 	@$(MAKE) --no-print-directory test-windows
+
+# What the suites after Node's run. Node's tests leave a processor free, which compiles meanwhile.
+test-all-programs: $(RUNTIMES)
+	MAKEFLAGS= nice cargo test -q --no-run $(WORKSPACE)
+	MAKEFLAGS= nice $(LOOM) --no-run
+	nice scripts/windows/build.sh
 
 # Hours of generated cases, crashes and files, and programs that people use.
 soak: export SMALLFRY_TEST_ALL := 1
@@ -103,11 +114,9 @@ test-programs: $(RUNTIMES)
 	cargo build -q --profile $(PROFILE) --workspace --features '$(CORE_FEATURES)'
 	cargo test -q --no-run $(WORKSPACE)
 
-# The interleavings of threads, explored by loom. Optimizing across crates takes longer than it saves.
+# The interleavings of threads, explored by loom.
 test-model:
-	CARGO_TARGET_DIR=$(TARGET_DIR)/loom RUSTFLAGS='--cfg loom -C debug-assertions' \
-		CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=false \
-		cargo test -q --release -p smallfry -p smallfry-workers --lib model::
+	$(LOOM) model::
 
 # Crashes: 10,000 for each model of a disk, 200 of each real file system (as root), and 2,000 programs
 # killed.

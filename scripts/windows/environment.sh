@@ -15,6 +15,8 @@ export WINE=/usr/lib/wine/wine64
 # directory of the other.
 export SMALLFRY_WINE_DIR="${SMALLFRY_WINE_DIR:-$(realpath -m "${CARGO_TARGET_DIR:-target}")/wine}"
 
+GNU=x86_64-pc-windows-gnu
+
 say() { printf 'smallfry: %s\n' "$*"; }
 
 # True for `make soak`: nothing is left out for taking long.
@@ -57,6 +59,11 @@ make_prefix() {
 # standard library.
 target_cargo() {
   CARGO_BUILD_TARGET="$1" /usr/bin/cargo "${@:2}"
+}
+
+# Tests the crates that Windows has, with these arguments of cargo.
+test_crates() {
+  target_cargo "$GNU" test -q -p smallfry -p smallfry-transcode -p smallfry-package-json -p smallfry-slowfs --features "$CORE_FEATURES" "$@"
 }
 
 # A backtrace takes seconds, since Wine reads all symbols for it.

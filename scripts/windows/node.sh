@@ -15,7 +15,7 @@ install_packages
 make_prefix
 
 say 'testing the Node addon under Wine'
-target_cargo x86_64-pc-windows-gnu build -q -p smallfry-node
+target_cargo "$GNU" build -q -p smallfry-node
 cp "$CARGO_TARGET_DIR/x86_64-pc-windows-gnu/debug/smallfry_node.dll" $NODE_DIR/smallfry.win32-x64.node
 make --no-print-directory $NODE_DIR/node_modules/.package-lock.json
 (cd $NODE_DIR && npm run --silent build)

@@ -5,8 +5,6 @@
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 
-GNU=x86_64-pc-windows-gnu
-
 # Few generated cases, since each file call takes Wine many times as long as Linux. `make soak`
 # generates more.
 cases=8
@@ -21,7 +19,7 @@ make_prefix
 trap '/usr/lib/wine/wineserver64 -k || true' EXIT
 
 say 'testing the crates under Wine'
-target_cargo "$GNU" test -q -p smallfry -p smallfry-transcode -p smallfry-package-json -p smallfry-slowfs --features "$CORE_FEATURES"
+test_crates
 # The command as a whole is tested on Linux, and here only its parts. Most of the time goes into
 # building it.
 if is_soak; then target_cargo "$GNU" test -q -p smallfry-cli --bins; fi
