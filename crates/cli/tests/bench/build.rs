@@ -14,12 +14,14 @@ fn assert_phases(run: &Value, tells_closing_apart: bool) {
         .map(|phase| phase[0].as_str().unwrap())
         .collect();
     let mut expected = vec![
+        "clean",
         "walk",
         "type",
         "read",
         "transform",
         "write",
         "close",
+        "assets",
         "publish",
     ];
     expected.retain(|name| tells_closing_apart || *name != "close");

@@ -113,6 +113,12 @@ impl Place {
         )
         .unwrap();
         std::fs::write(dir.join("index.js"), script).unwrap();
+        std::fs::create_dir_all(dir.join("dist")).unwrap();
+        std::fs::write(
+            dir.join("dist/fs.js"),
+            "module.exports = require('node:fs');",
+        )
+        .unwrap();
         dir
     }
 

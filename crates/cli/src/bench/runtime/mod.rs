@@ -49,7 +49,6 @@ pub(crate) enum Kind {
     Jvm,
     Norad,
     /// A command of the system's or of others.
-    #[cfg(unix)]
     Command,
 }
 
@@ -179,7 +178,6 @@ impl Row {
     }
 
     /// Returns the row of a whole command; `None` for this program.
-    #[cfg(unix)]
     pub(crate) fn command(name: &str, binary: Option<PathBuf>) -> Self {
         let mut row = Self::native(Functions::Raw, name, Style::Sync);
         row.runtime.kind = Kind::Command;

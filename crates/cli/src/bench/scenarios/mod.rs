@@ -8,7 +8,6 @@
 mod build;
 mod calls;
 mod close;
-#[cfg(unix)]
 mod copy_tree;
 mod engine;
 mod fsync;
@@ -20,7 +19,6 @@ mod pack;
 mod package_scope;
 mod prelude;
 pub(crate) mod read_many;
-#[cfg(unix)]
 mod remove_tree;
 mod scale;
 mod scenario;
@@ -50,9 +48,7 @@ pub(crate) static ALL: &[Entry] = &[
     Entry::of::<package_scope::PackageScope>(),
     Entry::of::<start::Start>(),
     Entry::of::<calls::Calls>(),
-    #[cfg(unix)]
     Entry::of::<copy_tree::CopyTree>(),
-    #[cfg(unix)]
     Entry::of::<remove_tree::RemoveTree>(),
     #[cfg(unix)]
     Entry::of::<unpack::Unpack>(),

@@ -3,7 +3,7 @@
 use super::super::prelude::*;
 
 /// The phases, in the order in which they run.
-pub(super) const PHASES: &str = "walk|type|read|transform|write|close|publish";
+pub(super) const PHASES: &str = "clean|walk|type|read|transform|write|close|assets|publish";
 /// Stands for write and, where a row tells it apart, close.
 pub(super) const WRITE_AND_CLOSE: &str = "write and close";
 /// Stands for every phase but publish, whose waits for the device drown the others.
@@ -19,6 +19,8 @@ pub(crate) struct Case {
     pub(super) files_found: usize,
     pub(super) files: usize,
     pub(super) bytes: usize,
+    /// Files that are copied as they are.
+    pub(super) assets: usize,
     pub(super) published: usize,
     /// The part of a sample of the sources that was in the page cache at the end.
     pub(super) cached: Option<f64>,
@@ -39,6 +41,11 @@ pub(super) struct Request {
     pub(super) published: String,
     /// The maximum number of files to publish.
     pub(super) publish: usize,
+    /// The directory that the last build has written, to be removed.
+    pub(super) last: String,
+    /// The directory to copy, and the place of the copy, where nothing is.
+    pub(super) assets: String,
+    pub(super) copied: String,
 }
 
 pub(super) const IDIOMS: [RowOf; 3] = [

@@ -28,6 +28,8 @@ function sorted(entries, directory, extensions, files) {
 
 // One call after another.
 const sync = {
+  clean: (functions, { last }) => functions.rmSync(last, { recursive: true, force: true }),
+
   walk({ tree }, extensions, files) {
     const directories = [''];
     while (directories.length > 0) {
@@ -55,11 +57,15 @@ const sync = {
     return paths.map((path) => formatOf(path) ?? formatOfType(nearest(directoryOf(path))));
   },
 
+  copyAssets: (functions, { assets, copied }) => functions.cpSync(assets, copied, { recursive: true }),
+
   publish: (functions, paths, texts) => writeEachDurably(paths, texts, true),
 };
 
 // Promise.all over everything that can go at once.
 const parallel = {
+  clean: (functions, { last }) => functions.promises.rm(last, { recursive: true, force: true }),
+
   async walk({ tree }, extensions, files) {
     const visit = async (directory) => {
       const entries = await fs.promises.readdir(`${tree}/${directory}`, { withFileTypes: true });
@@ -85,6 +91,8 @@ const parallel = {
     };
     return Promise.all(paths.map(async (path) => formatOf(path) ?? formatOfType(await nearest(directoryOf(path)))));
   },
+
+  copyAssets: (functions, { assets, copied }) => functions.promises.cp(assets, copied, { recursive: true }),
 
   async publish(functions, paths, texts) {
     const flushed = async (path, flag, write) => {
@@ -133,6 +141,7 @@ scenarios.build = async (functions, request, launch) => {
   const steps = style.endsWith('sync') ? sync : parallel;
   const asks = launch.functions === 'smallfry' && style.startsWith('bulk');
   const packageJSON = asks ? packageJSONOf(launch.package) : undefined;
+  const onTrees = launch.functions === 'smallfry' ? require(`${launch.package}/dist/fs.js`) : fs;
   const durable = functions !== fs && askDurability(functions).durability;
   const phases = [];
   const started = resources();
@@ -141,6 +150,8 @@ scenarios.build = async (functions, request, launch) => {
     phases.push([name, nsSince(last)]);
     last = process.hrtime();
   };
+  await steps.clean(onTrees, request);
+  phase('clean');
   let files = [];
   await steps.walk(request, new Set(request.extensions), files);
   // By code point, as in every runtime; JavaScript's own order differs for characters beyond
@@ -161,6 +172,8 @@ scenarios.build = async (functions, request, launch) => {
   await allClosed(functions);
   // Functions for whole files close inside, so there is no phase for that.
   phase('write');
+  await steps.copyAssets(onTrees, request);
+  phase('assets');
   const places = within(request.published, files.slice(0, request.publish));
   if (durable) await writeAll[style](functions, places, texts, published);
   else await steps.publish(functions, places, texts);

@@ -11,6 +11,7 @@ import dev.smallfry.bench.FileOf
 import dev.smallfry.bench.Meter
 import dev.smallfry.bench.Scenario
 import dev.smallfry.bench.Times
+import dev.smallfry.bench.TreeFunctions
 import dev.smallfry.bench.collectGarbage
 import dev.smallfry.bench.compile
 import dev.smallfry.bench.warmUp
@@ -36,6 +37,9 @@ class BuildRequest(
     val output: String,
     val published: String,
     val publish: Int,
+    val last: String,
+    val assets: String,
+    val copied: String,
 )
 
 /** The counterpart of native.rs: same phases, same order, same bytes. */
@@ -44,7 +48,12 @@ object Driver : Scenario<BuildRequest>(BuildRequest::class.java) {
         // The same files warm up: the contents decide how long it takes until all is compiled.
         warmUp { directory ->
             val inMemory = request.into(directory)
-            compile(BUILDS_TO_COMPILE) { pipeline(functions, inMemory) }
+            compile(BUILDS_TO_COMPILE) {
+                // Nothing of a pass is left for the next.
+                TreeFunctions("java-files").copy(Path.of(request.last), Path.of(inMemory.last))
+                pipeline(functions, inMemory)
+                TreeFunctions("java-files").remove(Path.of(inMemory.copied))
+            }
         }
         collectGarbage()
         return pipeline(functions, request)
@@ -60,7 +69,8 @@ private fun BuildRequest.into(directory: Path): BuildRequest {
         output.resolve(file).createParentDirectories()
         published.resolve(file).createParentDirectories()
     }
-    return BuildRequest(style, tree, extensions, files, "$output", "$published", publish)
+    val (last, copied) = listOf("last", "copied").map(directory::resolve)
+    return BuildRequest(style, tree, extensions, files, "$output", "$published", publish, "$last", assets, "$copied")
 }
 
 private fun pipeline(functions: String, request: BuildRequest): Times {
@@ -77,6 +87,8 @@ private fun pipeline(functions: String, request: BuildRequest): Times {
         last = now
         return result
     }
+    val onTrees = TreeFunctions(functions)
+    phase("clean") { onTrees.remove(Path.of(request.last)) }
     val files = phase("walk") { walk(tree, request) }
     val paths = files.map(tree::resolve)
     val types = phase("type") { moduleTypes(paths) }
@@ -89,6 +101,7 @@ private fun pipeline(functions: String, request: BuildRequest): Times {
         val all = filesIn(request.output, files, texts)
         if (isBulk) writeAll(all, WriteOptions()) else all.forEach { Files.writeString(it.path, it.text) }
     }
+    phase("assets") { onTrees.copy(Path.of(request.assets), Path.of(request.copied)) }
     phase("publish") {
         val all = filesIn(request.published, files.take(request.publish), texts)
         if (isBulk) writeAll(all, PUBLISHED) else all.forEach { writeEach(it, replace = true) }

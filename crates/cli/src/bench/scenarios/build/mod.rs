@@ -2,16 +2,18 @@
 //!
 //! | phase | what every row does |
 //! |---|---|
+//! | clean | removes what the last build has written |
 //! | walk | lists the tree and keeps the source files in order of their paths |
 //! | type | finds what Node takes each file for: by its extension, or else by its nearest package.json's `type`, each directory asked once |
 //! | read | reads every file into a string, all kept |
 //! | transform | puts a line in front and turns CRLF into LF: work on strings alone, the same in all rows |
 //! | write | writes every string to its file, in directories that are there already |
 //! | close | closes files that a row opens, writes and then closes; it takes turns with write, file by file. A row whose functions close inside write has no such phase |
+//! | assets | copies a directory of other files beside what is built |
 //! | publish | writes up to some files once more, each to appear whole or not at all and to survive a crash of the system |
 //!
-//! smallfry replaces type, read, write, close and publish; its bulk rows make one call for each of
-//! them. Publishing writes a file beside its place, flushes it, renames it and flushes its
+//! smallfry replaces clean, type, read, write, close, assets and publish; its bulk rows make one call
+//! for each of them. Publishing writes a file beside its place, flushes it, renames it and flushes its
 //! directory. Idioms do that one by one; with `Promise.all` all files at once, then each directory;
 //! smallfry's bulk rows in one call, with one barrier for all.
 //!
@@ -23,6 +25,7 @@ mod native;
 mod report;
 
 use super::prelude::*;
+use super::shared::tree_jobs;
 use super::shared::trees::{Held, make_above};
 use case::{Case, EXTENSIONS, IDIOMS, IN_JVM, Request};
 use smallfry::{Durability, WriteOptions};
@@ -30,12 +33,20 @@ use smallfry::{Durability, WriteOptions};
 /// The directories of an output.
 const BUILT: &str = "built";
 const PUBLISHED: &str = "published";
+const COPIED: &str = "assets";
+/// The directories beside the outputs: what the last build has written, and other files.
+const LAST: &str = "last";
+const ASSETS: &str = "assets";
+/// Other files of the tree that are larger are no assets: they would hide the cost for each file.
+const LARGEST_ASSET: u64 = 64 << 10;
 const MAX_PUBLISHED: usize = 100;
 /// A disk that flushes slowly publishes fewer files.
 const PUBLISH_TIME: Duration = Duration::from_millis(100);
 
 pub(crate) struct Build {
     sources: Vec<String>,
+    /// What the last build has written, without waiting for a slow disk.
+    last: PathBuf,
     outputs: Vec<Output>,
     /// The number of files moved aside.
     moved: usize,
@@ -71,8 +82,10 @@ impl Scenario for Build {
     fn prepare(session: &mut Session, cases: &mut Vec<Case>) -> Result<Self, Failure> {
         let tree = trees::tree(session)?;
         session.progress.show(0.0, "build: reading the tree once");
-        let sources = walk(&tree, |name| has_extension(name, &EXTENSIONS));
-        let mut sources = sources.map_err(Failure::at("read directory", &tree))?;
+        let all = walk(&tree, |_| true).map_err(Failure::at("read directory", &tree))?;
+        let (mut sources, others): (Vec<_>, Vec<_>) = all
+            .into_iter()
+            .partition(|file| has_extension(file, &EXTENSIONS));
         for source in &sources {
             // So that every run finds it in the page cache.
             let path = tree.join(source);
@@ -85,11 +98,13 @@ impl Scenario for Build {
             )));
         }
         let files_found = sources.len();
-        sources.truncate(match session.extent {
+        let at_most = match session.extent {
             Extent::Quick => 60,
             Extent::Core => 1_000,
             Extent::All => 3_000,
-        });
+        };
+        sources.truncate(at_most);
+        let (last, assets) = beside(session, &tree, &sources, &others, at_most)?;
         let published = publishable(session)?.min(sources.len());
         let outputs = Output::make(session, "build", 0)?;
         for output in &outputs {
@@ -105,12 +120,14 @@ impl Scenario for Build {
             tree: on_the_disk(session, tree, &sources)?,
             files_found,
             files: sources.len(),
+            assets: assets.len(),
             published,
             ..Case::default()
         };
         *cases = vec![case];
         Ok(Self {
             sources,
+            last,
             outputs,
             moved: 0,
             expected: None,
@@ -121,6 +138,9 @@ impl Scenario for Build {
         let output = &self.outputs[turn.output()];
         // A mount remembers names: files that come again are moved through it.
         let root = output.seen(false);
+        let last = format!("{LAST}-{}", turn.count);
+        tree_jobs::copy(&self.last, &output.beneath.join(&last))?;
+        flush(&output.beneath)?;
         let request = Request {
             style: turn.row.way.style,
             tree: unicode(&turn.case.tree)?,
@@ -129,13 +149,21 @@ impl Scenario for Build {
             output: unicode(&root.join(BUILT))?,
             published: unicode(&root.join(PUBLISHED))?,
             publish: turn.case.published,
+            last: unicode(&root.join(&last))?,
+            assets: unicode(&turn.session.directories.on_disk(0).join(ASSETS))?,
+            copied: unicode(&root.join(COPIED))?,
         };
         let asked = turn.ask(&request);
+        let is_left = root.join(&last).exists();
+        tree_jobs::remove(&root.join(&last))?;
         let files = walk(root, |_| true).map_err(Failure::at("read directory", root))?;
         let checked = asked.and_then(|times| {
             // Byte for byte.
             let held = Held::by(root, &files, true);
             let held = held.map_err(|error| format!("cannot check what it wrote: {error}"))?;
+            if is_left {
+                return Err("it has left something of the last build".to_owned().into());
+            }
             if *self.expected.get_or_insert(held) != held {
                 return Err("the output differs from the other rows'".to_owned().into());
             }
@@ -144,6 +172,7 @@ impl Scenario for Build {
             Ok(times)
         });
         put_all_aside(root, &root.with_extension("aside"), &mut self.moved)?;
+        tree_jobs::remove(&root.join(COPIED))?;
         checked
     }
 
@@ -167,6 +196,37 @@ impl Scenario for Build {
         json["rows"] = json!(result.rows_json());
         json
     }
+}
+
+/// Makes what the last build has written, and a directory of other files of the tree: two
+/// directories with at most so many files. Returns the first, and the files of the second.
+fn beside(
+    session: &Session,
+    tree: &Path,
+    sources: &[String],
+    others: &[String],
+    at_most: usize,
+) -> Result<(PathBuf, Vec<String>), Failure> {
+    let root = session.directories.beneath(0);
+    let (last, assets) = (root.join(LAST), root.join(ASSETS));
+    for source in sources {
+        trees::copy(session, &tree.join(source), &last.join(source))?;
+    }
+    make_directory(&assets)?;
+    let is_small = |file: &&String| {
+        let found = fs::metadata(tree.join(file));
+        found.is_ok_and(|found| found.len() <= LARGEST_ASSET)
+    };
+    let others: Vec<String> = others
+        .iter()
+        .filter(is_small)
+        .take(at_most)
+        .cloned()
+        .collect();
+    for other in &others {
+        trees::copy(session, &tree.join(other), &assets.join(other))?;
+    }
+    Ok((last, others))
 }
 
 /// Copies the sources to a slow disk, or reading them would not be slow.

@@ -1,6 +1,7 @@
 //! The rows in Rust. The counterpart of `driver.js`: same phases, same order, same bytes.
 
 use super::super::prelude::*;
+use super::super::shared::tree_jobs;
 use super::case::{EXTENSIONS, Request};
 use smallfry::bulk::Writer;
 use smallfry::close::Closer;
@@ -19,6 +20,8 @@ pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, Peer
         last: Instant::now(),
         phases: Vec::new(),
     };
+    tree_jobs::remove_by(functions, Path::new(&request.last))?;
+    clock.phase("clean");
     let mut files = walk(tree, |name| has_extension(name, &EXTENSIONS))
         .map_err(failed("read directory", tree))?;
     files.truncate(request.files);
@@ -68,6 +71,9 @@ pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, Peer
             .phases
             .push(("close".to_owned(), nanoseconds(closing)));
     }
+    let (assets, copied) = (Path::new(&request.assets), Path::new(&request.copied));
+    tree_jobs::copy_by(functions, assets, copied)?;
+    clock.phase("assets");
     publish(functions, request, &files, &texts)?;
     clock.phase("publish");
     let bytes = texts.iter().map(String::len).sum();

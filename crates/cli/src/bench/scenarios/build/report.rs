@@ -49,7 +49,9 @@ fn heading(page: &mut Page, session: &Session, case: &Case, rounds: usize) {
         None => "sources read before, whether cached not checked".to_owned(),
     };
     page.note(&format!(
-        "read, changed, all written, the first {} published durably; {cached}",
+        "the last build removed, read, changed, all written, {} other files copied, the first {} \
+         published durably; {cached}",
+        thousands(case.assets as i64),
         case.published
     ));
 }
@@ -101,11 +103,13 @@ fn phases(page: &mut Page, view: &View) {
 }
 
 /// The costs that smallfry is about, by phase, in words.
-const COSTS: [(&str, &str); 7] = [
+const COSTS: [(&str, &str); 9] = [
+    ("clean", "removing the last build"),
     ("type", "asking module types"),
     ("read", "reading all"),
     (WRITE_AND_CLOSE, "writing and closing all"),
     ("close", "of that, closing"),
+    ("assets", "copying assets"),
     (BUT_PUBLISH, "all that together"),
     ("publish", "publishing durably"),
     (WHOLE, "the whole pipeline"),
@@ -197,8 +201,8 @@ mod tests {
             let line = out.lines().find(|line| line.trim_start().starts_with(name));
             line.unwrap().split_whitespace().collect()
         };
-        assert_eq!(cells("apart")[5..], ["6.00", "2.00", "1.00"]);
-        assert_eq!(cells("inside")[5..], ["8.00", "-", "1.00"]);
+        assert_eq!(cells("apart")[6..], ["6.00", "2.00", "-", "1.00"]);
+        assert_eq!(cells("inside")[6..], ["8.00", "-", "-", "1.00"]);
         assert!(out.contains("Where close shows -"), "{out}");
     }
 }

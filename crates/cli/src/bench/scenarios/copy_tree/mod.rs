@@ -5,8 +5,6 @@
 //! filter that accepts everything shows what filters cost. Each copy is compared with the tree, and
 //! removed, which is not timed.
 
-mod native;
-
 use super::prelude::*;
 use super::shared::rows;
 use super::shared::tree_jobs::{self, Case, Command, Samples};
@@ -64,7 +62,7 @@ impl Scenario for CopyTree {
         )
     };
     type Case = Case;
-    const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);
+    const SERVE: Serve = |launch, request| run(launch.functions, &parse(request)?);
     const REPORT: Option<Report<Case>> =
         Some(tree_jobs::report("a tree copied to where nothing is"));
 
@@ -109,4 +107,12 @@ impl Scenario for CopyTree {
         }
         checked
     }
+}
+
+/// Copies a tree in Rust.
+fn run(functions: Functions, request: &Request) -> Result<Times, PeerFailure> {
+    let (from, to) = (Path::new(&request.from), Path::new(&request.to));
+    let meter = Meter::start();
+    tree_jobs::copy_by(functions, from, to)?;
+    Ok(Times::of(0, 0, meter.stop()))
 }

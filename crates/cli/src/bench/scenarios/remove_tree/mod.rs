@@ -6,7 +6,6 @@
 use super::prelude::*;
 use super::shared::rows;
 use super::shared::tree_jobs::{self, Case, Command, Samples};
-use smallfry::tree::Remover;
 
 const OWN: &str = "smallfry rm";
 
@@ -98,13 +97,6 @@ impl Scenario for RemoveTree {
 /// Removes a tree in Rust.
 fn run(functions: Functions, request: &Request) -> Result<Times, PeerFailure> {
     let meter = Meter::start();
-    let removed = match functions {
-        Functions::Std => fs::remove_dir_all(&request.path),
-        _ => Remover::new()
-            .remove(&request.path)
-            .map(drop)
-            .map_err(io::Error::other),
-    };
-    removed.map_err(failed("remove", &request.path))?;
+    tree_jobs::remove_by(functions, Path::new(&request.path))?;
     Ok(Times::of(0, 0, meter.stop()))
 }

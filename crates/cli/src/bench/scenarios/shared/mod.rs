@@ -11,7 +11,6 @@ pub(super) mod many;
 pub(super) mod outputs;
 pub(super) mod prelude;
 pub(super) mod rows;
-#[cfg(unix)]
 pub(super) mod tree_jobs;
 pub(super) mod trees;
 

@@ -4,6 +4,10 @@ use super::prelude::*;
 use super::rows::{self, RowOf};
 use super::trees::{self, Held, walk};
 use smallfry::tree::{Copier, Remover};
+#[cfg(unix)]
+use std::os::unix::fs::symlink;
+#[cfg(windows)]
+use std::os::windows::fs::symlink_file as symlink;
 
 /// The tree of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display)]
@@ -45,6 +49,7 @@ impl Case {
         cases.map(of).to_vec()
     }
 
+    #[cfg(unix)]
     pub(crate) const fn sample(&self) -> Sample {
         self.sample
     }
@@ -139,7 +144,7 @@ impl Samples {
     }
 }
 
-fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
+pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
     let copied = Copier::new().clone_blocks(false).copy(from, to);
     copied.map(drop).map_err(Failure::at("copy", from))
 }
@@ -148,6 +153,48 @@ fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
 pub(crate) fn remove(path: &Path) -> Result<(), Failure> {
     let removed = Remover::new().missing_ok(true).remove(path);
     removed.map(drop).map_err(Failure::at("remove", path))
+}
+
+/// Removes a directory, as the row of these functions in Rust does.
+pub(crate) fn remove_by(functions: Functions, path: &Path) -> Result<(), PeerFailure> {
+    let removed = match functions {
+        Functions::Std => fs::remove_dir_all(path),
+        _ => Remover::new()
+            .remove(path)
+            .map(drop)
+            .map_err(io::Error::other),
+    };
+    removed.map_err(failed("remove", path))
+}
+
+/// Copies a directory, as the row of these functions in Rust does.
+pub(crate) fn copy_by(functions: Functions, from: &Path, to: &Path) -> Result<(), PeerFailure> {
+    let copied = match functions {
+        Functions::Std => copy_by_std(from, to),
+        _ => Copier::new()
+            .copy(from, to)
+            .map(drop)
+            .map_err(io::Error::other),
+    };
+    copied.map_err(failed("copy", from))
+}
+
+/// Copies a directory as a program does that has only `std::fs`.
+fn copy_by_std(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (source, copied) = (entry.path(), to.join(entry.file_name()));
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            copy_by_std(&source, &copied)?;
+        } else if kind.is_symlink() {
+            symlink(fs::read_link(&source)?, &copied)?;
+        } else {
+            fs::copy(&source, &copied)?;
+        }
+    }
+    Ok(())
 }
 
 /// A command of a system or of others: its row, program, and arguments before the paths.
