@@ -205,10 +205,11 @@ impl<V: Visitor> Traversal<'_, V> {
 
     fn put_directories(
         node: &Arc<Node<V::Place>>,
-        names: Vec<OwnedName>,
+        mut names: Vec<OwnedName>,
         worker: &Worker<'_, '_, Self>,
     ) {
         if !names.is_empty() {
+            names.reverse();
             node.left.fetch_add(names.len(), Ordering::Relaxed);
             worker.put(Job::Directories(Arc::clone(node), names));
         }
