@@ -7,6 +7,7 @@
  * | `import { readFilesStream } from 'smallfry'` | many files in turn, in bounded memory |
  * | `import { readTree } from 'smallfry'` | all files of a tree, or those that match patterns |
  * | `import { copyTree, removeTree } from 'smallfry'` | a tree copied or removed, on Unix |
+ * | `import { mirrorTree } from 'smallfry'` | a copy of a tree brought up to date, on Unix |
  * | `import { unpack, pack } from 'smallfry'` | a tar or zip unpacked or made, on Unix |
  * | `import { hashFiles, hashTree } from 'smallfry'` | digests of many files, or of a tree on Unix |
  * | `import { writeFileSync, readFile } from 'smallfry'` | a few functions of node:fs by name |
@@ -37,7 +38,9 @@ export { readTree, type ReadTreeOptions, type TreeFile } from './bulk/read-tree.
 export { type Entry } from './bulk/entries.js';
 export { writeFiles, writeFilesSync, type Written } from './bulk/write-files.js';
 export { type WriteFilesOptions, type WriteFilesSyncOptions } from './bulk/write-plan.js';
-export { copyTree, type CopyTreeOptions, removeTree, type RemoveTreeOptions } from './bulk/trees.js';
+export {
+  copyTree, type CopyTreeOptions, mirrorTree, type MirrorReport, type MirrorTreeOptions, removeTree, type RemoveTreeOptions, type TreeChange,
+} from './bulk/trees.js';
 export { type TreeCounts, type TreeError, type TreeOptions } from './bulk/tree-calls.js';
 export { type ArchiveFormat, pack, type PackOptions, unpack, type UnpackOptions } from './bulk/archives.js';
 export {

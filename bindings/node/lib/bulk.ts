@@ -5,5 +5,5 @@ export { hashFiles, hashTree } from './bulk/hash.js';
 export { readFiles, readFilesSync } from './bulk/read-files.js';
 export { readFilesStream } from './bulk/read-files-stream.js';
 export { readTree } from './bulk/read-tree.js';
-export { copyTree, removeTree } from './bulk/trees.js';
+export { copyTree, mirrorTree, removeTree } from './bulk/trees.js';
 export { writeFiles, writeFilesSync } from './bulk/write-files.js';

@@ -21,6 +21,7 @@ export const readTree = (root: Argument, options: Argument) => loadBulk().readTr
 export const writeFiles = (entries: Argument, options: Argument) => loadBulk().writeFiles(entries, options);
 export const writeFilesSync = (entries: Argument, options: Argument) => loadBulk().writeFilesSync(entries, options);
 export const copyTree = (from: Argument, to: Argument, options: Argument) => loadBulk().copyTree(from, to, options);
+export const mirrorTree = (from: Argument, to: Argument, options: Argument) => loadBulk().mirrorTree(from, to, options);
 export const removeTree = (path: Argument, options: Argument) => loadBulk().removeTree(path, options);
 export const unpack = (archive: Argument, to: Argument, options: Argument) => loadBulk().unpack(archive, to, options);
 export const pack = (from: Argument, archive: Argument, options: Argument) => loadBulk().pack(from, archive, options);

@@ -108,6 +108,7 @@ testNeeding(needs.slowDisk, 'a call for a path or a tree waits for the close of 
       () => smallfry.promises.cp(tree, copy, { recursive: true }),
       () => smallfry.cpSync(tree, copy, { recursive: true }),
       () => bulk.copyTree(tree, copy),
+      () => bulk.mirrorTree(tree, copy),
     ]) {
       smallfry.writeFileSync(name, 'text');
       assert.equal(native.pendingCloses(), 1, `${act}`);

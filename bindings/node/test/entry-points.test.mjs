@@ -41,7 +41,7 @@ test('require and named imports give the same functions', async () => {
   await expectOutput('cjs',
     `const s = require('smallfry'); s.writeFileSync('a', 'x'); s.appendFileSync('a', 'y'); console.log(s.readFileSync('a', 'utf8'), s.isNative());` +
     `console.log(Object.keys(s).sort().join());`,
-    'xy true\nappendFile,appendFileSync,copyTree,drainCloses,drainClosesSync,flushDirectory,flushDirectorySync,hashFiles,hashTree,isNative,pack,promises,readFile,' +
+    'xy true\nappendFile,appendFileSync,copyTree,drainCloses,drainClosesSync,flushDirectory,flushDirectorySync,hashFiles,hashTree,isNative,mirrorTree,pack,promises,readFile,' +
       'readFileSync,readFiles,readFilesStream,readFilesSync,readTree,removeTemporaryFiles,removeTree,setClosePolicy,unpack,' +
     'writeFile,writeFileSync,writeFiles,writeFilesSync');
   await expectOutput('mjs',

@@ -14,13 +14,14 @@ pub mod table;
 use smallfry::archive::{Packer, Unpacker};
 use smallfry::bulk::{Reader, Writer};
 #[cfg(unix)]
-use smallfry::tree::{Copier, Existing, Links, Remover};
+use smallfry::tree::{Copier, Existing, Links, Mirror, Remover};
 use smallfry::{Durability, WriteOptions};
 
 #[cfg(unix)]
 use table::{
-    ABSOLUTE_LINKS, HARD_LINKS, KEEP_EXISTING, LAST_WINS, LINKS_MAY_LEAVE, LINKS_REPLACE_NOTHING,
-    MISSING_OK, MOUNTS, NO_CLONE, PERMISSIONS, REPRODUCIBLE, TIMES,
+    ABSOLUTE_LINKS, COMPARE_CONTENTS, DELETE, DRY_RUN, HARD_LINKS, KEEP_EXISTING, LAST_WINS,
+    LINKS_MAY_LEAVE, LINKS_REPLACE_NOTHING, MISSING_OK, MOUNTS, NO_CLONE, PERMISSIONS,
+    REPRODUCIBLE, TIMES,
 };
 use table::{
     APPEND, COMPLETION_ORDER, CREATE_NEW, CREATE_PARENTS, FAIL_FAST, FLUSH_DATA, FLUSH_FILE,
@@ -154,6 +155,20 @@ impl OptionBits {
             .clone_blocks(!self.has(NO_CLONE))
             .mounts(self.has(MOUNTS));
         copier
+    }
+
+    /// Makes what mirrors trees.
+    #[cfg(unix)]
+    pub fn mirror(self) -> Mirror {
+        let mut mirror = Mirror::new();
+        mirror
+            .delete(self.has(DELETE))
+            .contents(self.has(COMPARE_CONTENTS))
+            .dry_run(self.has(DRY_RUN))
+            .hard_links(self.has(HARD_LINKS))
+            .clone_blocks(!self.has(NO_CLONE))
+            .mounts(self.has(MOUNTS));
+        mirror
     }
 
     /// Makes what removes trees.

@@ -98,4 +98,10 @@ table! {
     LAST_WINS = 1 << 24, [Node, Jvm];
     #[doc = "Makes the same archive of the same names and contents."]
     REPRODUCIBLE = 1 << 25, [Node, Jvm];
+    #[doc = "Deletes entries of a mirror that are not in its source."]
+    DELETE = 1 << 26, [Node, Jvm];
+    #[doc = "Compares files by their contents, and not by time."]
+    COMPARE_CONTENTS = 1 << 27, [Node, Jvm];
+    #[doc = "Finds out what would change, and changes nothing."]
+    DRY_RUN = 1 << 28, [Node, Jvm];
 }

@@ -5,8 +5,9 @@ use smallfry::archive::Format;
 use smallfry::{Durability, Outcome};
 #[cfg(unix)]
 use smallfry_options::table::{
-    ABSOLUTE_LINKS, HARD_LINKS, KEEP_EXISTING, LAST_WINS, LINKS_MAY_LEAVE, LINKS_REPLACE_NOTHING,
-    MISSING_OK, MOUNTS, NO_CLONE, PERMISSIONS, REPRODUCIBLE, TIMES,
+    ABSOLUTE_LINKS, COMPARE_CONTENTS, DELETE, DRY_RUN, HARD_LINKS, KEEP_EXISTING, LAST_WINS,
+    LINKS_MAY_LEAVE, LINKS_REPLACE_NOTHING, MISSING_OK, MOUNTS, NO_CLONE, PERMISSIONS,
+    REPRODUCIBLE, TIMES,
 };
 use smallfry_options::table::{
     APPEND, CREATE_NEW, CREATE_PARENTS, FAIL_FAST, FLUSH_DATA, FLUSH_FILE, FLUSH_FULL,
@@ -138,6 +139,29 @@ fn copiers_and_removers_do_what_the_bits_say() {
     assert_eq!(remove(MOUNTS, "c").unwrap().files, 3);
     assert!(remove(0, "c").is_err());
     assert_eq!(remove(MISSING_OK, "c").unwrap().files, 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn mirrors_do_what_the_bits_say() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    fs::create_dir(at("a")).unwrap();
+    fs::write(at("a/file"), "new").unwrap();
+    fs::hard_link(at("a/file"), at("a/name")).unwrap();
+    let mirror = |bits: i32| OptionBits::new(bits).mirror().run(at("a"), at("b"));
+
+    assert_eq!(mirror(DRY_RUN).unwrap().bytes, 6);
+    assert!(!at("b").exists());
+    assert_eq!(mirror(HARD_LINKS | NO_CLONE).unwrap().bytes, 3);
+    let modified = fs::metadata(at("a/file")).unwrap().modified().unwrap();
+    fs::write(at("b/file"), "old").unwrap();
+    let file = fs::File::options().write(true).open(at("b/file")).unwrap();
+    file.set_modified(modified).unwrap();
+    fs::write(at("b/gone"), "").unwrap();
+    assert_eq!(mirror(0).unwrap().files, 0);
+    assert_eq!(mirror(COMPARE_CONTENTS).unwrap().files, 2);
+    assert_eq!(mirror(DELETE | MOUNTS).unwrap().deleted, 1);
 }
 
 #[cfg(unix)]

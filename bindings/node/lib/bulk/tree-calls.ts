@@ -24,7 +24,7 @@ export interface TreeOptions {
   onProgress?: ((progress: Progress) => void) | undefined;
 }
 
-/** The entries of a tree that were copied, removed, packed, unpacked or hashed. */
+/** The entries of a tree that were copied, mirrored, removed, packed, unpacked or hashed. */
 export interface TreeCounts {
   /** The number of files and links, and of special files that were removed. */
   files: number;
@@ -50,9 +50,12 @@ export function countsOf([files, directories, bytes]: TreeOutcome): TreeCounts {
   return { files, directories, bytes };
 }
 
-/** Runs a call that `begin` hands to native code under a number, as `later` does. */
+/**
+ * Runs a call that `begin` hands to native code under a number, as `later` does. `doneOf` reads
+ * what an error says was done.
+ */
 export async function run(
-  path: string, options: TreeOptions, begin: (id: number) => string | undefined,
+  path: string, options: TreeOptions, begin: (id: number) => string | undefined, doneOf: (outcome: TreeOutcome) => TreeCounts = countsOf,
 ): Promise<TreeOutcome> {
   const here = nativeHere();
   const signal = signalOf(options.signal);
@@ -77,16 +80,15 @@ export async function run(
       return undefined;
     }) as TreeOutcome;
     signal?.throwIfAborted();
-    const [, , , errors] = outcome;
-    const done = countsOf(outcome);
+    const [files, directories, bytes, errors, , unchanged, deleted] = outcome;
     const failures = errors.map((error) => failure(error, path));
     const first = failures.at(0);
     if (first !== undefined) {
       Error.captureStackTrace(first, run);
-      throw Object.assign(first, { errors: failures, done });
+      throw Object.assign(first, { errors: failures, done: doneOf(outcome) });
     }
-    const total = done.files + done.directories;
-    report?.({ done: total, total, bytes: done.bytes });
+    const total = files + directories + unchanged + deleted;
+    report?.({ done: total, total, bytes });
     return outcome;
   } finally {
     clearInterval(timer);

@@ -84,6 +84,12 @@ interface TreeCall {
   exclude: string;
 }
 
+export interface MirrorCall extends TreeCall {
+  from: string;
+  to: string;
+  bits: number;
+}
+
 export interface UnpackCall extends TreeCall {
   /** The path of the archive, or its bytes. */
   archive: string | ArrayBufferView;
@@ -171,9 +177,10 @@ export interface Native extends NativePackageJSON {
   removeTree?(path: string, id: number, ownScope: 0 | 1, bits: number, threads: number): undefined;
   removeTreeSync?(path: string, bits: number, threads: number): TreeOutcome;
   /**
-   * Unpacks, packs or hashes, and calls `complete` with the outcome. Returns a text if an option is
+   * Mirrors, unpacks, packs or hashes, and calls `complete` with the outcome. Returns a text if an option is
    * wrong.
    */
+  mirrorTree?(call: MirrorCall): string | undefined;
   unpack?(call: UnpackCall): string | undefined;
   pack?(call: PackCall): string | undefined;
   hashTree?(call: HashTreeCall): string | undefined;
@@ -243,10 +250,14 @@ export interface Native extends NativePackageJSON {
 }
 
 /**
- * The number of files, of directories and of bytes, an error for each entry that failed, and the
- * digest of a tree that was hashed.
+ * The number of files, of directories and of bytes, an error for each entry that failed, the digest
+ * of a tree that was hashed, and of a mirror the entries that have stayed, those that were deleted,
+ * and the changes of a dry run: the name of each and, after that, its path.
  */
-export type TreeOutcome = [files: number, directories: number, bytes: number, errors: unknown[], digest: string | undefined];
+export type TreeOutcome = [
+  files: number, directories: number, bytes: number, errors: unknown[], digest: string | undefined, unchanged: number, deleted: number,
+  changes: string[],
+];
 
 interface Addon {
   start(

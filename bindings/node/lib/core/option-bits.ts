@@ -80,3 +80,12 @@ export const LAST_WINS = 16777216;
 
 /** Makes the same archive of the same names and contents. */
 export const REPRODUCIBLE = 33554432;
+
+/** Deletes entries of a mirror that are not in its source. */
+export const DELETE = 67108864;
+
+/** Compares files by their contents, and not by time. */
+export const COMPARE_CONTENTS = 134217728;
+
+/** Finds out what would change, and changes nothing. */
+export const DRY_RUN = 268435456;

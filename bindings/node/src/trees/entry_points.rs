@@ -15,6 +15,7 @@ use crate::value::{Function, array, double_value, int32, number, text, undefined
 pub(crate) const FUNCTIONS: &[Function] = &[
     Function(c"copyTree", copy_tree),
     Function(c"copyTreeSync", copy_tree_sync),
+    Function(c"mirrorTree", mirror_tree),
     Function(c"removeTree", remove_tree),
     Function(c"removeTreeSync", remove_tree_sync),
     Function(c"unpack", unpack),
@@ -114,6 +115,15 @@ fn begin(
             Err(reason) => text(env, &reason.to_string()),
         }
     })
+}
+
+/// `mirrorTree({ id, from, to, bits, threads, exclude })`. The outcome comes to `complete`, with the
+/// changes of a dry run.
+unsafe extern "C" fn mirror_tree(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    begin(env, info, Work::mirror)
 }
 
 /// `unpack({ id, archive, to, bits, threads, stripComponents, maxEntries, maxBytes, maxRatio, exclude

@@ -1,4 +1,4 @@
-//! Trees that are copied, removed, packed, unpacked or hashed in one call.
+//! Trees that are copied, mirrored, removed, packed, unpacked or hashed in one call.
 //!
 //! A call that finishes later waits in a queue (`queue.rs`), whose threads do one call at a time
 //! each. More threads help with a large tree, as many as pay. A call that is cancelled, or whose

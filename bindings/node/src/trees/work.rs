@@ -3,13 +3,15 @@
 use std::collections::HashSet;
 use std::io;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use napi_sys as sys;
 use smallfry::archive::{Format, Packer, Unpacker};
 use smallfry::bulk::Control;
 use smallfry::hash::Hasher;
-use smallfry::tree::{Copier, Remover};
+use smallfry::tree::{Change, Copier, Mirror, Remover};
 use smallfry_options::OptionBits;
+use smallfry_options::table::DRY_RUN;
 
 use super::call::{Call, strategy};
 use super::list;
@@ -24,12 +26,16 @@ use crate::value::{int32, is_string, undefined, utf8};
 /// The work of one call.
 pub(super) enum Work {
     Copy(Copier, PathBuf, PathBuf),
+    Mirror(Mirror, PathBuf, PathBuf, Changes),
     Remove(Remover, PathBuf),
     List(PathBuf),
     Unpack(Unpacker, Archive, PathBuf),
     Pack(Packer, Format, Source, PathBuf),
     Hash(Hasher, PathBuf),
 }
+
+/// The changes that a mirror has told; none if it was not asked for them.
+type Changes = Arc<Mutex<Vec<(Change, PathBuf)>>>;
 
 /// An archive that is unpacked.
 pub(super) enum Archive {
@@ -84,6 +90,29 @@ impl Work {
         let mut remover = OptionBits::new(int32(env, bits)).remover();
         remover.strategy(strategy(int32(env, threads)));
         Self::Remove(remover, path_of(&environment.bytes_of(env, path)))
+    }
+
+    /// Reads a call of `mirrorTree`. An error says which option is wrong.
+    pub(super) fn mirror(call: Call<'_>) -> io::Result<Self> {
+        let mut mirror = call.bits().mirror();
+        mirror.strategy(call.strategy());
+        if let Some(exclude) = call.exclude()? {
+            mirror.filter(move |path| !exclude.has(path));
+        }
+        let changes = Changes::default();
+        if call.bits().has(DRY_RUN) {
+            let changes = Arc::clone(&changes);
+            mirror.on_change(move |change, path| {
+                let mut changes = changes.lock().unwrap_or_else(PoisonError::into_inner);
+                changes.push((change, path.to_path_buf()));
+            });
+        }
+        Ok(Self::Mirror(
+            mirror,
+            call.path(c"from"),
+            call.path(c"to"),
+            changes,
+        ))
     }
 
     /// Reads a call of `unpack`. An error says which option is wrong.
@@ -149,6 +178,11 @@ impl Work {
     pub(super) fn run(self, control: &Control) -> JobResult {
         let outcome: Outcome = match self {
             Self::Copy(mut copier, from, to) => copier.control(control).copy(from, to).into(),
+            Self::Mirror(mut mirror, from, to, changes) => {
+                let outcome: Outcome = mirror.control(control).run(from, to).into();
+                let mut changes = changes.lock().unwrap_or_else(PoisonError::into_inner);
+                outcome.with_changes(std::mem::take(&mut *changes))
+            }
             Self::Remove(mut remover, path) => remover.control(control).remove(path).into(),
             Self::Unpack(mut unpacker, archive, to) => {
                 let unpacker = unpacker.control(control);

@@ -70,4 +70,13 @@ internal object OptionBits {
 
     /** Makes the same archive of the same names and contents. */
     const val REPRODUCIBLE = 33554432
+
+    /** Deletes entries of a mirror that are not in its source. */
+    const val DELETE = 67108864
+
+    /** Compares files by their contents, and not by time. */
+    const val COMPARE_CONTENTS = 134217728
+
+    /** Finds out what would change, and changes nothing. */
+    const val DRY_RUN = 268435456
 }
