@@ -56,7 +56,8 @@ pub(crate) fn push_error(bytes: &mut Vec<u8>, error: &Error) {
     }
 }
 
-fn push_field(bytes: &mut Vec<u8>, field: &[u8]) {
+/// Appends bytes, with their number before them.
+pub(crate) fn push_field(bytes: &mut Vec<u8>, field: &[u8]) {
     push_number(bytes, field.len());
     bytes.extend_from_slice(field);
 }

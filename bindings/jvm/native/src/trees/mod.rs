@@ -1,6 +1,6 @@
-//! Trees that are copied, removed, packed, unpacked or hashed in one call.
+//! Trees that are copied, mirrored, removed, packed, unpacked or hashed in one call.
 //!
-//! - `copy_and_remove.rs`, `archives.rs`, `digests.rs`: the functions that Java calls
+//! - `copy_and_remove.rs`, `mirror.rs`, `archives.rs`, `digests.rs`: the functions that Java calls
 //! - `arguments.rs`: paths and patterns from Java
 //! - `outcome.rs`: counts and errors as bytes
 //! - `watched.rs`: work that Java watches and may stop
@@ -9,5 +9,6 @@ mod archives;
 mod arguments;
 mod copy_and_remove;
 mod digests;
+mod mirror;
 mod outcome;
 mod watched;

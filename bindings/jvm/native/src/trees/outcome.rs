@@ -22,10 +22,17 @@ pub(super) fn outcome<'local>(
     env.byte_array_from_slice(&bytes)
 }
 
-/// Returns the numbers of files, directories and bytes, the number of errors, and the errors.
+/// Returns the numbers of files, directories, bytes, and unchanged and deleted entries; the number of
+/// errors, and the errors.
 pub(super) fn encoded(report: Report, errors: &[Error]) -> Vec<u8> {
     let mut bytes = Vec::new();
-    for count in [report.files, report.directories, report.bytes] {
+    for count in [
+        report.files,
+        report.directories,
+        report.bytes,
+        report.unchanged,
+        report.deleted,
+    ] {
         bytes.extend_from_slice(&long(count).to_ne_bytes());
     }
     results::push_number(&mut bytes, errors.len());

@@ -55,7 +55,8 @@ internal object Failure {
         return isIt?.toString() ?: String(path, Charsets.UTF_8)
     }
 
-    private fun text(from: ByteBuffer): String = String(bytes(from), Charsets.UTF_8)
+    /** Reads a text that `results.rs` has written. */
+    fun text(from: ByteBuffer): String = String(bytes(from), Charsets.UTF_8)
 
     private fun bytes(from: ByteBuffer): ByteArray = ByteArray(from.int).also(from::get)
 }

@@ -67,6 +67,10 @@ internal object Native {
     @JvmStatic
     external fun copyTree(from: ByteArray, to: ByteArray, bits: Int, threads: Int, exclude: ByteArray, watch: Watch): ByteArray
 
+    /** Mirrors a tree. Returns the outcome for [Watch.run], and the changes of a dry run behind it. */
+    @JvmStatic
+    external fun mirrorTree(from: ByteArray, to: ByteArray, bits: Int, threads: Int, exclude: ByteArray, watch: Watch): ByteArray
+
     /** Removes a tree. Returns the outcome for [Watch.run]. */
     @JvmStatic
     external fun removeTree(path: ByteArray, bits: Int, threads: Int, watch: Watch): ByteArray

@@ -39,6 +39,11 @@ public fun Path.appendText(text: CharSequence): Unit = Smallfry.appendText(this,
 @Throws(IOException::class)
 public fun Path.copyTree(to: Path, options: CopyTreeOptions = CopyTreeOptions()): TreeCounts = Smallfry.copyTree(this, to, options)
 
+/** Mirrors a tree, as [Smallfry.mirrorTree] does. */
+@Throws(IOException::class)
+public fun Path.mirrorTree(to: Path, options: MirrorTreeOptions = MirrorTreeOptions()): MirrorReport =
+    Smallfry.mirrorTree(this, to, options)
+
 /** Removes a tree, as [Smallfry.removeTree] does. */
 @Throws(IOException::class)
 public fun Path.removeTree(options: RemoveTreeOptions = RemoveTreeOptions()): TreeCounts = Smallfry.removeTree(this, options)

@@ -207,6 +207,41 @@ public object Smallfry {
     }
 
     /**
+     * Makes the directory [to] the same as the directory [from], by copying only what has changed.
+     *
+     * ```java
+     * var options = MirrorTreeOptions.builder().delete(true).build();
+     * Smallfry.mirrorTree(Path.of("photos"), Path.of("/mnt/photos"), options);
+     * ```
+     *
+     * Each entry of [from] is then in [to], with its kind, contents or target, permissions and time
+     * of modification. Owner, extended attributes and access control lists are not copied. [to] is
+     * made if it is missing. A file is replaced in one step. A directory in the place of a file or
+     * link is replaced with [MirrorTreeOptions.delete], and is an error without. Below the two
+     * directories no link is followed.
+     *
+     * A call that was stopped is ended by another one. Nothing is flushed: after a power failure,
+     * call it with [MirrorTreeOptions.compareContents].
+     *
+     * @return the counts of entries that were changed, and of the others
+     * @throws TreeException if entries are not the same or not deleted: the rest is done. Also if
+     * [from] is no directory, or one of both directories is in the other one
+     * @throws java.nio.channels.ClosedByInterruptException if the thread is interrupted
+     * @throws IllegalArgumentException for a pattern that is not valid
+     * @throws UnsupportedOperationException on Windows
+     */
+    @JvmStatic
+    @JvmOverloads
+    @Throws(IOException::class)
+    public fun mirrorTree(from: Path, to: Path, options: MirrorTreeOptions = MirrorTreeOptions()): MirrorReport {
+        val (source, mirror) = PathBytes.of(from) to PathBytes.of(to)
+        val exclude = patterns(options.exclude)
+        return MirrorReport.read(
+            Watch(options.onProgress).run(from, to) { mirrorTree(source, mirror, options.bits, options.threads, exclude, it) },
+        )
+    }
+
+    /**
      * Removes the file, link or directory [path], and everything in it.
      *
      * ```java

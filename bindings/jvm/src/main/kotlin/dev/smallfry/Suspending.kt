@@ -23,6 +23,10 @@ import kotlinx.coroutines.runInterruptible
 public suspend fun Path.copyTreeSuspending(to: Path, options: CopyTreeOptions = CopyTreeOptions()): TreeCounts =
     suspending { Smallfry.copyTree(this, to, options) }
 
+/** Mirrors a tree, as [Smallfry.mirrorTree] does. */
+public suspend fun Path.mirrorTreeSuspending(to: Path, options: MirrorTreeOptions = MirrorTreeOptions()): MirrorReport =
+    suspending { Smallfry.mirrorTree(this, to, options) }
+
 /** Removes a tree, as [Smallfry.removeTree] does. */
 public suspend fun Path.removeTreeSuspending(options: RemoveTreeOptions = RemoveTreeOptions()): TreeCounts =
     suspending { Smallfry.removeTree(this, options) }

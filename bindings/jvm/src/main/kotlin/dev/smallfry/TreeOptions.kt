@@ -116,6 +116,85 @@ public class CopyTreeOptions @JvmOverloads constructor(
     }
 }
 
+/** The options of [Smallfry.mirrorTree]. Values are checked, and never change. */
+public class MirrorTreeOptions @JvmOverloads constructor(
+    /** Deletes entries that are not in the source, but none that are excluded. */
+    public val delete: Boolean = false,
+    /**
+     * Compares files of the same size byte by byte. Without it, those with the same time of
+     * modification count as the same.
+     */
+    public val compareContents: Boolean = false,
+    /** Changes nothing, and only finds out what would change ([MirrorReport.changes]). */
+    public val dryRun: Boolean = false,
+    /** Makes names of one file in the source names of one file in the mirror. */
+    public val hardLinks: Boolean = true,
+    /** Lets copies share their blocks with their sources, as [CopyTreeOptions.cloneBlocks] does. */
+    public val cloneBlocks: Boolean = true,
+    /**
+     * Mirrors what is in directories of other file systems. Without it a new one is made empty, and
+     * what is in an older one stays.
+     */
+    public val mounts: Boolean = true,
+    /**
+     * Patterns of entries that are left out, as in [CopyTreeOptions.exclude]. In the mirror they
+     * stay as they are.
+     */
+    public val exclude: List<String> = emptyList(),
+    /** The number of workers. 0: as many as measuring shows to be best. */
+    public val threads: Int = 0,
+    /** Hears about the progress. */
+    public val onProgress: ProgressListener? = null,
+) {
+    init {
+        checkThreads(threads)
+    }
+
+    internal val bits: Int
+        get() = bit(delete, OptionBits.DELETE) or bit(compareContents, OptionBits.COMPARE_CONTENTS) or bit(dryRun, OptionBits.DRY_RUN) or
+            bit(hardLinks, OptionBits.HARD_LINKS) or bit(!cloneBlocks, OptionBits.NO_CLONE) or bit(mounts, OptionBits.MOUNTS)
+
+    /** Builds options in Java, which has no named arguments. */
+    public class Builder {
+        private var delete = false
+        private var compareContents = false
+        private var dryRun = false
+        private var hardLinks = true
+        private var cloneBlocks = true
+        private var mounts = true
+        private var exclude = emptyList<String>()
+        private var threads = 0
+        private var onProgress: ProgressListener? = null
+
+        public fun delete(delete: Boolean): Builder = apply { this.delete = delete }
+
+        public fun compareContents(compareContents: Boolean): Builder = apply { this.compareContents = compareContents }
+
+        public fun dryRun(dryRun: Boolean): Builder = apply { this.dryRun = dryRun }
+
+        public fun hardLinks(hardLinks: Boolean): Builder = apply { this.hardLinks = hardLinks }
+
+        public fun cloneBlocks(cloneBlocks: Boolean): Builder = apply { this.cloneBlocks = cloneBlocks }
+
+        public fun mounts(mounts: Boolean): Builder = apply { this.mounts = mounts }
+
+        public fun exclude(patterns: List<String>): Builder = apply { exclude = patterns }
+
+        public fun threads(threads: Int): Builder = apply { this.threads = threads }
+
+        public fun onProgress(listener: ProgressListener?): Builder = apply { this.onProgress = listener }
+
+        /** @throws IllegalArgumentException for a negative number. */
+        public fun build(): MirrorTreeOptions =
+            MirrorTreeOptions(delete, compareContents, dryRun, hardLinks, cloneBlocks, mounts, exclude, threads, onProgress)
+    }
+
+    public companion object {
+        @JvmStatic
+        public fun builder(): Builder = Builder()
+    }
+}
+
 /** The options of [Smallfry.removeTree]. Values are checked, and never change. */
 public class RemoveTreeOptions @JvmOverloads constructor(
     /** Takes a tree that is not there for removed. */

@@ -83,10 +83,11 @@ internal class Watch(private val listener: ProgressListener?) {
         val from = bytes(call)
         if (isInterrupted) throw ClosedByInterruptException()
         val counts = TreeCounts(from.long, from.long, from.long)
+        val (unchanged, deleted) = from.long to from.long
         val errors = List(from.int) { Failure.read(from, *given) }
         if (errors.isNotEmpty()) throw TreeException(errors, counts)
-        done(counts.files + counts.directories, counts.bytes)
-        return Outcome(counts, from)
+        done(counts.files + counts.directories + unchanged + deleted, counts.bytes)
+        return Outcome(counts, unchanged, deleted, from)
     }
 
     /** Makes a call, and returns what it returns. */
@@ -100,8 +101,8 @@ internal class Watch(private val listener: ProgressListener?) {
         listener?.onProgress(entries, bytes)
     }
 
-    /** The counts of a call, and what it returns behind them. */
-    class Outcome(val counts: TreeCounts, val rest: ByteBuffer)
+    /** The counts of a call, those of a mirror alone, and what it returns behind them. */
+    class Outcome(val counts: TreeCounts, val unchanged: Long, val deleted: Long, val rest: ByteBuffer)
 
     private companion object {
         /** The time between two calls of the listener, in nanoseconds. */

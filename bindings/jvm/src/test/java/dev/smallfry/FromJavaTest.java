@@ -123,7 +123,23 @@ class FromJavaTest {
         TreeException error = assertThrows(TreeException.class, () -> Smallfry.copyTree(from, to, options));
         assertEquals(from.resolve("a").toString(), error.getErrors().get(0).getFile());
         assertEquals(0, error.getDone().getFiles());
-        assertEquals(1, Smallfry.removeTree(to).getFiles());
+        MirrorTreeOptions mirroring = MirrorTreeOptions.builder()
+                .delete(true)
+                .compareContents(true)
+                .dryRun(true)
+                .hardLinks(false)
+                .cloneBlocks(false)
+                .mounts(false)
+                .exclude(List.of("*.log"))
+                .threads(2)
+                .onProgress(null)
+                .build();
+        Files.writeString(to.resolve("gone"), "");
+        MirrorReport report = Smallfry.mirrorTree(from, to, mirroring);
+        assertEquals(1, report.getDeleted());
+        assertTrue(report.getChanges().stream().anyMatch(it -> it.getChange() == Change.Delete && it.getPath().equals("gone")));
+        assertEquals(4, Smallfry.mirrorTree(from, directory.resolve("mirror")).getChanged().getBytes());
+        assertEquals(2, Smallfry.removeTree(to).getFiles());
         RemoveTreeOptions removing = RemoveTreeOptions.builder()
                 .missingOk(true)
                 .mounts(false)

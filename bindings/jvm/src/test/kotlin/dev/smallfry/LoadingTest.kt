@@ -158,6 +158,7 @@ object Work {
         directory.copyTree(copy, CopyTreeOptions(threads = 4))
         runCatching { directory.copyTree(directory.resolve("copy")) }
         runCatching { directory.copyTree(copy, CopyTreeOptions(onProgress = { _, _ -> error("thrown") })) }
+        directory.mirrorTree(copy, MirrorTreeOptions(dryRun = true, threads = 4))
         val archive = copy.resolveSibling("${copy.fileName}.tar")
         Smallfry.pack(directory, archive, PackOptions(threads = 4))
         Smallfry.unpack(archive, copy, UnpackOptions(threads = 4))

@@ -1,0 +1,71 @@
+//! Mirrors trees.
+
+use super::arguments::{exclude_of, path_of};
+use super::outcome::encoded;
+use super::watched::watched;
+use crate::entry::called;
+use crate::{options, results, sys};
+use jni::EnvUnowned;
+use jni::errors::Result;
+use jni::objects::{JByteArray, JClass, JObject};
+use jni::sys::jint;
+use smallfry::tree::Change;
+use smallfry_options::OptionBits;
+use smallfry_options::table::DRY_RUN;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Mirrors a tree. Returns the outcome. If there is no error, the number of changes that a dry run
+/// has found is behind it, and for each the number of a `dev.smallfry.Change` and the path.
+#[unsafe(no_mangle)]
+pub(crate) extern "system" fn Java_dev_smallfry_Native_mirrorTree<'local>(
+    environment: EnvUnowned<'local>,
+    _: JClass<'local>,
+    from: JByteArray<'local>,
+    to: JByteArray<'local>,
+    bits: jint,
+    threads: jint,
+    exclude: JByteArray<'local>,
+    watch: JObject<'local>,
+) -> JByteArray<'local> {
+    called(environment, |env| -> Result<_> {
+        let (from, to) = (path_of(env, &from)?, path_of(env, &to)?);
+        let bits = OptionBits::new(bits);
+        let mut mirror = bits.mirror();
+        mirror.strategy(options::strategy(threads));
+        if let Some(exclude) = exclude_of(env, &exclude)? {
+            mirror.filter(move |path| !exclude.has(path));
+        }
+        let changes = Arc::new(Mutex::new(Vec::new()));
+        if bits.has(DRY_RUN) {
+            let changes = Arc::clone(&changes);
+            mirror.on_change(move |change, path| {
+                let mut changes = changes.lock().unwrap_or_else(PoisonError::into_inner);
+                changes.push((change, path.to_path_buf()));
+            });
+        }
+        let bytes = match watched(env, &watch, |control| mirror.control(control).run(from, to))? {
+            Ok(report) => {
+                let mut bytes = encoded(report, &[]);
+                let changes = changes.lock().unwrap_or_else(PoisonError::into_inner);
+                results::push_number(&mut bytes, changes.len());
+                for (change, path) in &*changes {
+                    bytes.push(number_of(*change));
+                    results::push_field(&mut bytes, &sys::bytes_of(path));
+                }
+                bytes
+            }
+            Err(error) => encoded(error.report(), error.errors()),
+        };
+        env.byte_array_from_slice(&bytes)
+    })
+}
+
+/// Returns the number of a `dev.smallfry.Change`.
+fn number_of(change: Change) -> u8 {
+    match change {
+        Change::Create => 0,
+        Change::Update => 1,
+        Change::Delete => 3,
+        _ => 2,
+    }
+}
