@@ -17,6 +17,7 @@ const PACKAGE: &str = concat!(
       hashFiles: async (paths, { algorithm }) => paths.map((path) => hash(path, algorithm)),
       hashTree: async (path, { algorithm }) => ({ digest: hash(path, algorithm) }),
       copyTree: (from, to) => fs.promises.cp(from, to, { recursive: true }),
+      mirrorTree: async (from, to, { compare }) => run('mirror', '--delete', ...(compare === 'contents' ? ['-c'] : []), from, to),
       removeTree: (path) => fs.promises.rm(path, { recursive: true }),
     };"
 );
@@ -60,6 +61,17 @@ fn copy_tree_compares_each_copy_with_the_tree() {
                 "Rust std, one thread",
                 "smallfry in Rust",
             ],
+        );
+    }
+}
+
+#[test]
+fn mirror_compares_each_mirror_with_the_tree() {
+    if node_is_here() {
+        rows_do_their_work(
+            "mirror",
+            6,
+            &["smallfry mirror", "smallfry mirrorTree", "smallfry in Rust"],
         );
     }
 }

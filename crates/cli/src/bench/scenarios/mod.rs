@@ -15,6 +15,8 @@ mod fsync_many;
 #[cfg(unix)]
 mod hash_tree;
 #[cfg(unix)]
+mod mirror;
+#[cfg(unix)]
 mod pack;
 mod package_scope;
 mod prelude;
@@ -49,6 +51,8 @@ pub(crate) static ALL: &[Entry] = &[
     Entry::of::<start::Start>(),
     Entry::of::<calls::Calls>(),
     Entry::of::<copy_tree::CopyTree>(),
+    #[cfg(unix)]
+    Entry::of::<mirror::Mirror>(),
     Entry::of::<remove_tree::RemoveTree>(),
     #[cfg(unix)]
     Entry::of::<unpack::Unpack>(),

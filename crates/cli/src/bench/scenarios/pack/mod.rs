@@ -76,7 +76,7 @@ impl Scenario for Pack {
     }
 
     fn prepare(session: &mut Session, cases: &mut Vec<Case>) -> Result<Self, Failure> {
-        let (samples, trees) = Case::samples(session, Self::FACTS.name, cases)?;
+        let (samples, trees) = Samples::of(session, Self::FACTS.name, cases)?;
         Ok(Self { samples, trees })
     }
 

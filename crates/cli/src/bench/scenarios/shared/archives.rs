@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use super::rows::RowOf;
-use super::tree_jobs::{self, Sample, Samples};
+use super::tree_jobs::{self, Sample};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::fs::File;
@@ -34,6 +34,12 @@ impl AsRef<tree_jobs::Case> for Case {
     }
 }
 
+impl AsMut<tree_jobs::Case> for Case {
+    fn as_mut(&mut self) -> &mut tree_jobs::Case {
+        &mut self.of
+    }
+}
+
 impl Case {
     pub(crate) fn all(session: &Session) -> Vec<Self> {
         let cases = tree_jobs::Case::all(session).into_iter();
@@ -46,29 +52,6 @@ impl Case {
             formats.iter().map(move |&format| Self { of, format })
         });
         cases.collect()
-    }
-
-    /// Makes the trees of all cases, each once. Returns them, and which tree each case is of.
-    pub(crate) fn samples(
-        session: &Session,
-        name: &str,
-        cases: &mut [Self],
-    ) -> Result<(Samples, Vec<usize>), Failure> {
-        let mut trees: Vec<tree_jobs::Case> = Vec::new();
-        let mut of = Vec::new();
-        for case in &*cases {
-            let sample = case.of.sample();
-            let known = trees.iter().position(|tree| tree.sample() == sample);
-            of.push(known.unwrap_or_else(|| {
-                trees.push(case.of);
-                trees.len() - 1
-            }));
-        }
-        let samples = Samples::make(session, name, &mut trees)?;
-        for (case, &tree) in cases.iter_mut().zip(&of) {
-            case.of = trees[tree];
-        }
-        Ok((samples, of))
     }
 }
 

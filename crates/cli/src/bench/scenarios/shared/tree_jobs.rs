@@ -1,4 +1,4 @@
-//! The samples and rows of the scenarios that copy, remove or hash whole trees.
+//! The samples and rows of the scenarios that copy, mirror, remove or hash whole trees.
 
 use super::prelude::*;
 use super::rows::{self, RowOf};
@@ -115,6 +115,29 @@ impl Samples {
         Ok(made)
     }
 
+    /// Makes the trees of all cases, each once. Returns them, and which tree each case is of.
+    pub(crate) fn of<C: AsRef<Case> + AsMut<Case>>(
+        session: &Session,
+        name: &str,
+        cases: &mut [C],
+    ) -> Result<(Self, Vec<usize>), Failure> {
+        let mut trees: Vec<Case> = Vec::new();
+        let mut of = Vec::new();
+        for case in &*cases {
+            let case = case.as_ref();
+            let known = trees.iter().position(|tree| tree.sample == case.sample);
+            of.push(known.unwrap_or_else(|| {
+                trees.push(*case);
+                trees.len() - 1
+            }));
+        }
+        let samples = Self::make(session, name, &mut trees)?;
+        for (case, &tree) in cases.iter_mut().zip(&of) {
+            *case.as_mut() = trees[tree];
+        }
+        Ok((samples, of))
+    }
+
     /// Returns the tree of a case.
     pub(crate) fn tree(&self, case: usize) -> &Path {
         &self.trees[case]
@@ -122,14 +145,25 @@ impl Samples {
 
     /// Returns a path at which nothing is.
     pub(crate) fn new_path(&self, count: usize) -> PathBuf {
-        self.work.join(count.to_string())
+        self.path(&count.to_string())
     }
 
-    /// Checks a copy, the contents too if `careful`, and removes it.
+    /// Returns the path of that name in the directory for work.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.work.join(name)
+    }
+
+    /// Compares a copy with the tree, and removes it.
     pub(crate) fn check(&self, case: usize, copy: &Path, careful: bool) -> Result<(), Fault> {
+        let compared = self.compare(case, copy, careful);
+        remove(copy)?;
+        compared
+    }
+
+    /// Compares a copy with the tree, the contents too if `careful`.
+    pub(crate) fn compare(&self, case: usize, copy: &Path, careful: bool) -> Result<(), Fault> {
         let held = walk(copy, |_| true).and_then(|files| Held::by(copy, &files, careful));
         let held = held.map_err(|error| format!("cannot check the copy: {error}"));
-        remove(copy)?;
         if held?.equals(self.held[case]) {
             Ok(())
         } else {
@@ -285,7 +319,7 @@ pub(crate) const fn report<C: AsRef<Case>>(what: &'static str) -> Report<C> {
 }
 
 /// The sentences about all these scenarios.
-const COMPARED: [&str; 22] = [
+const COMPARED: [&str; 23] = [
     "GNU tar|smallfry pack|bsdtar",
     "bsdtar|smallfry pack",
     "GNU tar|smallfry unpack|bsdtar",
@@ -294,6 +328,7 @@ const COMPARED: [&str; 22] = [
     "extract-zip|smallfry in Node",
     "Rust tar, zip|smallfry in Rust",
     "cp -r|smallfry cp|cpz|fcp",
+    "rsync|smallfry mirror|smallfry mirrorTree",
     "rm -rf|smallfry rm|rmz",
     "Node promises.cp|smallfry promises.cp|smallfry copyTree",
     "Node promises.cp, filter|smallfry promises.cp, filter",

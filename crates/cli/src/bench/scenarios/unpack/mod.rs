@@ -79,7 +79,7 @@ impl Scenario for Unpack {
     }
 
     fn prepare(session: &mut Session, cases: &mut Vec<Case>) -> Result<Self, Failure> {
-        let (samples, trees) = Case::samples(session, Self::FACTS.name, cases)?;
+        let (samples, trees) = Samples::of(session, Self::FACTS.name, cases)?;
         let mut archives = Vec::new();
         for (case, tree) in cases.iter().zip(trees) {
             session.interrupt.check()?;
