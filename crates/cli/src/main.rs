@@ -41,7 +41,6 @@ enum Command {
     /// Copy files and directories, with all that is in them
     Cp(tree::Cp),
     /// Bring the copy of a directory up to date, and delete in it what is gone
-    #[cfg(unix)]
     Mirror(tree::Mirror),
     /// Remove files and directories, with all that is in them
     Rm(tree::Rm),
@@ -71,7 +70,6 @@ fn main() -> ExitCode {
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Try(arguments) => trial::run(&arguments),
         Command::Cp(arguments) => tree::copy(&arguments),
-        #[cfg(unix)]
         Command::Mirror(arguments) => tree::mirror(&arguments),
         Command::Rm(arguments) => tree::remove(&arguments),
         Command::Pack(arguments) => tree::pack(&arguments),

@@ -3,7 +3,7 @@
 //! | job | call |
 //! |---|---|
 //! | copy a directory with all that is in it | [`Copier`] |
-//! | bring a copy up to date, and delete in it what is gone | `Mirror`, on Unix |
+//! | bring a copy up to date, and delete in it what is gone | [`Mirror`] |
 //! | remove one | [`Remover`] |
 //! | hash one | `hash::Hasher::tree`, with the feature `hash` |
 //! | leave out entries by patterns | `Exclude`, with the feature `tree` |
@@ -17,7 +17,6 @@ mod copy;
 pub(crate) mod directory;
 #[cfg(feature = "tree")]
 mod exclude;
-#[cfg(unix)]
 mod mirror;
 pub(crate) mod new_entry;
 #[cfg(feature = "tree")]
@@ -32,7 +31,6 @@ pub(crate) mod worker_pool;
 pub use copy::{Copier, Links};
 #[cfg(feature = "tree")]
 pub use exclude::Exclude;
-#[cfg(unix)]
 pub use mirror::{Change, Mirror};
 pub use new_entry::Existing;
 pub use remove::Remover;

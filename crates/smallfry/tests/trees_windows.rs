@@ -7,6 +7,7 @@ mod common;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::ErrorKind;
+use std::num::NonZeroUsize;
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::Command;
@@ -16,7 +17,8 @@ use std::time::{Duration, Instant};
 use common::platform::{mode_of, set_mode};
 use common::{Directory, assert_error, names};
 use smallfry::Operation;
-use smallfry::tree::{Copier, Existing, Remover};
+use smallfry::bulk::Strategy;
+use smallfry::tree::{Copier, Existing, Mirror, Remover};
 
 const FILE_SHARE_READ: u32 = 1;
 const FILE_ATTRIBUTE_HIDDEN: u32 = 2;
@@ -44,6 +46,63 @@ fn copy_replaces_and_remove_takes_read_only_files() {
     for tree in [&from, &to] {
         assert_eq!(Remover::new().remove(tree).unwrap().files, 1);
         assert!(!tree.exists());
+    }
+}
+
+#[test]
+fn remove_leaves_other_names_of_a_file_read_only() {
+    let directory = Directory::new();
+    let [removed, kept] = ["removed", "kept"].map(|name| directory.path(name));
+    fs::write(&kept, "text").unwrap();
+    fs::hard_link(&kept, &removed).unwrap();
+    set_mode(&kept, 0o444);
+    Remover::new().remove(&removed).unwrap();
+    assert_eq!(names(&directory.path("")), ["kept"]);
+    assert!(fs::metadata(&kept).unwrap().permissions().readonly());
+
+    // All threads remove names of one file.
+    fs::create_dir(&removed).unwrap();
+    for index in 0..200 {
+        fs::hard_link(&kept, removed.join(index.to_string())).unwrap();
+    }
+    let threads = NonZeroUsize::new(4).unwrap();
+    let mut remover = Remover::new();
+    remover.strategy(Strategy::Threads(threads));
+    assert_eq!(remover.remove(&removed).unwrap().files, 200);
+    assert!(fs::metadata(&kept).unwrap().permissions().readonly());
+    set_mode(&kept, 0o666);
+}
+
+#[test]
+fn mirror_follows_attributes_and_replaces_and_deletes_read_only_files() {
+    let directory = Directory::new();
+    let [from, to] = ["from", "to"].map(|name| directory.path(name));
+    fs::create_dir(&from).unwrap();
+    for name in ["changed", "gone"] {
+        fs::write(from.join(name), "text").unwrap();
+        set_mode(&from.join(name), 0o444);
+    }
+    let mut options = OpenOptions::new();
+    options.write(true).create(true);
+    options.attributes(FILE_ATTRIBUTE_HIDDEN);
+    drop(options.open(from.join("hidden")).unwrap());
+    let mut mirror = Mirror::new();
+    mirror.delete(true);
+    mirror.run(&from, &to).unwrap();
+    assert!(mode_of(&to.join("hidden")) != 0);
+    assert_eq!(mirror.run(&from, &to).unwrap().unchanged, 4);
+
+    for name in ["changed", "gone"] {
+        set_mode(&from.join(name), 0o666);
+    }
+    fs::write(from.join("changed"), "longer text").unwrap();
+    fs::remove_file(from.join("gone")).unwrap();
+    let report = mirror.run(&from, &to).unwrap();
+    assert_eq!((report.files, report.deleted), (1, 1));
+    assert_eq!(names(&to), ["changed", "hidden"]);
+    assert_eq!(fs::read(to.join("changed")).unwrap(), b"longer text");
+    for name in names(&to) {
+        assert_eq!(mode_of(&to.join(&name)), mode_of(&from.join(&name)));
     }
 }
 

@@ -11,7 +11,6 @@ mod cp;
 mod exclude;
 mod hash;
 mod lines;
-#[cfg(unix)]
 mod mirror;
 mod pack;
 mod rm;
@@ -21,7 +20,6 @@ mod watch;
 
 pub(crate) use cp::Arguments as Cp;
 pub(crate) use hash::Arguments as Hash;
-#[cfg(unix)]
 pub(crate) use mirror::Arguments as Mirror;
 pub(crate) use pack::Arguments as Pack;
 pub(crate) use rm::Arguments as Rm;
@@ -33,7 +31,6 @@ pub(crate) fn copy(arguments: &Cp) -> ExitCode {
     cp::run(arguments)
 }
 
-#[cfg(unix)]
 pub(crate) fn mirror(arguments: &Mirror) -> ExitCode {
     mirror::run(arguments)
 }

@@ -48,13 +48,11 @@ impl Total {
     }
 
     /// Returns the number of entries that a mirror has found to be the same.
-    #[cfg(unix)]
     pub(super) fn unchanged(&self) -> u64 {
         self.unchanged
     }
 
     /// Returns the number of entries that a mirror has deleted.
-    #[cfg(unix)]
     pub(super) fn deleted(&self) -> u64 {
         self.deleted
     }

@@ -100,7 +100,8 @@ pub(crate) use archive::{local_date, local_time, read_at};
 pub(crate) use attributes::{Attributes, gives_list};
 pub(crate) use beneath::{Directory, LEADS_OUT, LEADS_OUT_WORDS, RENAMES_BENEATH};
 pub(crate) use contents::{clone_file, copy_range, copy_sparse};
-pub(crate) use entry::{EntryStatus, Identity, entry_status, set_mode_of, set_times};
+pub(crate) use entry::{EntryStatus, Identity};
+pub(crate) use entry::{entry_status, set_mode_and_times, set_mode_of, set_times};
 pub(crate) use flush::{
     FLUSHABLE, FLUSHES_DIRECTORIES, O_DIRECTORY, WholeFileSystem, begin_flush, flush_contents,
     flush_directory, flush_file, unwritten_bytes,

@@ -27,7 +27,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Directory {
     /// Makes one that is not there, so that entries in it have paths. It cannot be opened.
-    #[cfg(unix)]
     pub(super) fn absent(place: Option<(Arc<Self>, OwnedName)>, identity: Identity) -> Arc<Self> {
         Arc::new(Self {
             place,

@@ -210,6 +210,13 @@ impl Mirror {
     /// In the report, `files` and `directories` are those that were changed in any way, and `bytes`
     /// those of copied files. A dry run counts what would change.
     ///
+    /// # Platform-specific behavior
+    ///
+    /// - On Windows the permissions are the attributes read-only, hidden and system. Read-only
+    ///   entries of the mirror are replaced and deleted as well. A file that another program has
+    ///   open and does not share is waited for, up to a second in each directory. The rest is as for
+    ///   [`Copier::copy`](super::Copier::copy).
+    ///
     /// # Errors
     ///
     /// [`TreeError`] with an error for each entry that is not the same or not deleted, whose

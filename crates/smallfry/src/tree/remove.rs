@@ -208,7 +208,6 @@ impl Place {
 
 impl Removal<'_> {
     /// Removes the wanted entries of a directory, and everything in them.
-    #[cfg(unix)]
     pub(super) fn remove_in(
         &self,
         directory: &Arc<Directory>,

@@ -47,13 +47,11 @@ impl Results {
     }
 
     /// Counts an entry that is the same.
-    #[cfg(unix)]
     pub(super) fn add_unchanged(&self) {
         self.unchanged.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Counts an entry that was deleted.
-    #[cfg(unix)]
     pub(super) fn add_deleted(&self) {
         self.deleted.fetch_add(1, Ordering::Relaxed);
     }

@@ -78,7 +78,7 @@ impl EntryStatus {
 
     /// Returns the permissions that a copy of this entry with the status `own` has. It may only run
     /// as its owner or group if they are those of this one.
-    pub(crate) fn mode_for(&self, own: &Self) -> u32 {
+    fn mode_for(&self, own: &Self) -> u32 {
         let mut mode = self.mode & 0o7777;
         if self.kind == Kind::File && own.owner != self.owner {
             mode &= !0o4000;
@@ -87,6 +87,11 @@ impl EntryStatus {
             mode &= !0o2000;
         }
         mode
+    }
+
+    /// Returns true if the permissions are those that a copy of `source` has.
+    pub(crate) fn has_mode_of(&self, source: &Self) -> bool {
+        source.mode_for(self) == self.mode & 0o7777
     }
 
     /// Returns the same status with all permissions of the owner.
@@ -142,4 +147,13 @@ pub(crate) fn set_mode_of(file: BorrowedFile<'_>, status: &EntryStatus) -> Resul
 /// `futimens`, [futimens(3)](https://man7.org/linux/man-pages/man3/futimens.3.html)
 pub(crate) fn set_times(file: BorrowedFile<'_>, status: &EntryStatus) -> Result<(), Errno> {
     fs::futimens(file, &status.timestamps()).map_err(errno)
+}
+
+/// Gives an open file the permissions and times of another one.
+pub(crate) fn set_mode_and_times(
+    file: BorrowedFile<'_>,
+    status: &EntryStatus,
+) -> Result<(), Errno> {
+    set_mode_of(file, status)?;
+    set_times(file, status)
 }

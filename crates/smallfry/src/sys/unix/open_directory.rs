@@ -8,7 +8,8 @@ use std::path::Path;
 use rustix::fs::{self, AtFlags};
 
 use super::at::{mkdir_at, open_at, read_link_at, rename_at, unlink_at};
-use super::entry::{EntryStatus, Identity, entry_status, set_mode_of, set_times};
+use super::entry::{EntryStatus, Identity};
+use super::entry::{entry_status, set_mode_and_times, set_mode_of, set_times};
 use super::kind::Kind;
 use super::names::Name;
 use super::platform::{OwnedFile, errno, open_path};
@@ -85,6 +86,12 @@ impl OpenDirectory {
         open_at(self.0.as_fd(), name, flags, 0)
     }
 
+    /// Opens a file so that its permissions and times can be set, as [`open_file`](Self::open_file)
+    /// does.
+    pub(crate) fn open_to_set(&self, name: &Name) -> Result<OwnedFile, Errno> {
+        self.open_file(name)
+    }
+
     /// Creates a file to be written. `EEXIST` if there is anything of that name.
     pub(crate) fn create_file(&self, name: &Name, mode: u32) -> Result<OwnedFile, Errno> {
         let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL;
@@ -133,6 +140,11 @@ impl OpenDirectory {
     /// Sets the times of this directory to those of another one.
     pub(crate) fn set_times(&self, status: &EntryStatus) -> Result<(), Errno> {
         set_times(self.0.as_fd(), status)
+    }
+
+    /// Gives this directory the permissions and times of another one.
+    pub(crate) fn set_mode_and_times(&self, status: &EntryStatus) -> Result<(), Errno> {
+        set_mode_and_times(self.0.as_fd(), status)
     }
 
     /// Sets the times of an entry to those of another one. Of a link it sets those of the link

@@ -34,12 +34,10 @@ const CHARACTERS: u32 = IO_REPARSE_TAG_LX_CHR.cast_unsigned();
 const BLOCKS: u32 = IO_REPARSE_TAG_LX_BLK.cast_unsigned();
 
 /// The units of 100 ns in a second.
-#[cfg(feature = "archive")]
 pub(super) const PER_SECOND: i64 = 10_000_000;
 /// The year 1970, in units of 100 ns since 1601.
 ///
 /// [FILETIME](https://learn.microsoft.com/windows/win32/api/minwinbase/ns-minwinbase-filetime)
-#[cfg(feature = "archive")]
 pub(super) const UNIX_EPOCH: i64 = 11_644_473_600 * PER_SECOND;
 
 /// The volume and the number of a directory or file, which all its names share.
@@ -72,13 +70,17 @@ impl EntryStatus {
         false
     }
 
+    /// Returns true if the attributes are those that a copy of `source` has.
+    pub(crate) fn has_mode_of(&self, source: &Self) -> bool {
+        (self.attributes ^ source.attributes) & KEPT == 0
+    }
+
     /// Returns the same status: no attribute of a directory prevents entries.
     pub(crate) fn open_to_owner(self) -> Self {
         self
     }
 
     /// Returns the time of modification: seconds since 1970, and nanoseconds.
-    #[cfg(feature = "archive")]
     pub(crate) fn modified(&self) -> (i64, i64) {
         let since = self.times[1] - UNIX_EPOCH;
         let seconds = since.div_euclid(PER_SECOND);
@@ -221,21 +223,51 @@ pub(super) fn clear_read_only(file: BorrowedFile<'_>) -> Result<(), Errno> {
     set_attributes(file, attributes)
 }
 
+/// Gives an open file the attributes back that it had.
+pub(super) fn restore_attributes(
+    file: BorrowedFile<'_>,
+    status: &EntryStatus,
+) -> Result<(), Errno> {
+    set_attributes(file, status.attributes)
+}
+
 fn set_attributes(file: BorrowedFile<'_>, attributes: u32) -> Result<(), Errno> {
     let wanted = FILE_BASIC_INFO {
-        FileAttributes: match attributes {
-            0 => FILE_ATTRIBUTE_NORMAL,
-            attributes => attributes,
-        },
+        FileAttributes: settable(attributes),
         ..FILE_BASIC_INFO::default()
     };
     set_basic(file, &wanted)
+}
+
+/// Returns the number that sets these attributes. Zero would leave those alone that are there.
+const fn settable(attributes: u32) -> u32 {
+    match attributes {
+        0 => FILE_ATTRIBUTE_NORMAL,
+        attributes => attributes,
+    }
 }
 
 /// Sets the times of an open file to those of another one.
 pub(crate) fn set_times(file: BorrowedFile<'_>, status: &EntryStatus) -> Result<(), Errno> {
     let [accessed, modified] = status.times;
     let wanted = FILE_BASIC_INFO {
+        LastAccessTime: accessed,
+        LastWriteTime: modified,
+        ..FILE_BASIC_INFO::default()
+    };
+    set_basic(file, &wanted)
+}
+
+/// Gives an open file the times of another one, and makes it read-only, hidden or a part of the
+/// system if the other one is, and only then.
+pub(crate) fn set_mode_and_times(
+    file: BorrowedFile<'_>,
+    status: &EntryStatus,
+) -> Result<(), Errno> {
+    let others = information(file)?.dwFileAttributes & !KEPT;
+    let [accessed, modified] = status.times;
+    let wanted = FILE_BASIC_INFO {
+        FileAttributes: settable(others | status.attributes & KEPT),
         LastAccessTime: accessed,
         LastWriteTime: modified,
         ..FILE_BASIC_INFO::default()

@@ -34,7 +34,8 @@ use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
 
 use super::entry::{EntryStatus, Identity};
 use super::entry::{
-    clear_read_only, entry_status, has_attributes, kind_of, set_mode_of, set_times,
+    clear_read_only, entry_status, has_attributes, kind_of, set_mode_and_times, set_mode_of,
+    set_times,
 };
 use super::kind::Kind;
 use super::link_target::LinkTarget;
@@ -47,6 +48,9 @@ use crate::errno::Errno;
 
 /// The access to a directory of a tree.
 const DIRECTORY: u32 = FILE_LIST_DIRECTORY | FILE_TRAVERSE | FILE_READ_ATTRIBUTES | SYNCHRONIZE;
+
+/// The access to an entry whose attributes and times are set.
+const SET: u32 = FILE_READ_ATTRIBUTES | FILE_WRITE_ATTRIBUTES;
 
 /// The memory for one call of [`OpenDirectory::list`], in bytes. Servers take no larger one.
 const LISTING: usize = 64 << 10;
@@ -179,6 +183,12 @@ impl OpenDirectory {
     /// them.
     pub(crate) fn open_file(&self, name: &Name) -> Result<OwnedFile, Errno> {
         let request = Request::existing(FILE_GENERIC_READ, FILE_NON_DIRECTORY_FILE);
+        self.request(name, &request)
+    }
+
+    /// Opens a file so that its attributes and times can be set. A link is an error.
+    pub(crate) fn open_to_set(&self, name: &Name) -> Result<OwnedFile, Errno> {
+        let request = Request::existing(SET, FILE_NON_DIRECTORY_FILE);
         self.request(name, &request)
     }
 
@@ -319,8 +329,7 @@ impl OpenDirectory {
         if status.kind == Kind::Link {
             return self.remove_file(name).is_ok();
         }
-        let access = FILE_READ_ATTRIBUTES | FILE_WRITE_ATTRIBUTES;
-        let request = Request::existing(access, FILE_NON_DIRECTORY_FILE | FILE_OPEN_REPARSE_POINT);
+        let request = Request::existing(SET, FILE_NON_DIRECTORY_FILE | FILE_OPEN_REPARSE_POINT);
         status.is_read_only()
             && self
                 .request(name, &request)
@@ -340,6 +349,11 @@ impl OpenDirectory {
     pub(crate) fn set_times(&self, status: &EntryStatus) -> Result<(), Errno> {
         let file = self.reopen(FILE_WRITE_ATTRIBUTES)?;
         set_times(file.as_handle(), status)
+    }
+
+    /// Gives this directory the attributes and times of another one.
+    pub(crate) fn set_mode_and_times(&self, status: &EntryStatus) -> Result<(), Errno> {
+        set_mode_and_times(self.reopen(SET)?.as_handle(), status)
     }
 
     /// Sets the times of an entry to those of another one. Of a link it sets those of the link

@@ -14,7 +14,7 @@ use windows_sys::Win32::Storage::FileSystem::{
     FileDispositionInfoEx, SetFileInformationByHandle,
 };
 
-use super::entry::{clear_read_only, entry_status, set_mode_of};
+use super::entry::{EntryStatus, clear_read_only, entry_status, restore_attributes};
 use super::nt::{self, Request, code, last_error};
 use super::platform::{BorrowedFile, OwnedFile};
 use crate::errno::Errno;
@@ -40,29 +40,48 @@ pub(super) fn remove(file: BorrowedFile<'_>) -> Result<(), Errno> {
     }
 }
 
+/// The maximum number of times that a read-only file is tried to be removed. Other threads may clear
+/// and restore its attributes meanwhile, to remove other names of it.
+const MAX_TRIES: u32 = 16;
+
 /// Removes an open file, link or empty directory when the last handle of it is closed.
-///
-/// [FILE_DISPOSITION_INFO](https://learn.microsoft.com/windows/win32/api/winbase/ns-winbase-file_disposition_info)
 fn remove_when_closed(file: BorrowedFile<'_>) -> Result<(), Errno> {
+    let denied = Err(code(ERROR_ACCESS_DENIED));
+    for _ in 1..MAX_TRIES {
+        let mut removed = remove_writable(file);
+        if removed == denied {
+            let status = entry_status(file)?;
+            if status.is_read_only() {
+                removed = remove_read_only(file, &status);
+            }
+        }
+        if removed != denied {
+            return removed;
+        }
+    }
+    remove_writable(file)
+}
+
+/// Removes what is not read-only.
+///
+/// `SetFileInformationByHandle` with `FILE_DISPOSITION_INFO`,
+/// [FILE_DISPOSITION_INFO](https://learn.microsoft.com/windows/win32/api/winbase/ns-winbase-file_disposition_info)
+fn remove_writable(file: BorrowedFile<'_>) -> Result<(), Errno> {
     let wanted = FILE_DISPOSITION_INFO { DeleteFile: true };
     // SAFETY: the class is that of the structure.
-    let remove = || unsafe { set(file, FileDispositionInfo, &wanted) };
-    match remove() {
-        Err(error) if error == code(ERROR_ACCESS_DENIED) => {
-            let status = entry_status(file)?;
-            if !status.is_read_only() {
-                // It may have been, until another thread began to remove another name of it.
-                return remove();
-            }
-            let writable = reopen(file, FILE_READ_ATTRIBUTES | FILE_WRITE_ATTRIBUTES)?;
-            clear_read_only(writable.as_handle())?;
-            remove().inspect_err(|_| {
-                // The caller has an error to report already.
-                _ = set_mode_of(writable.as_handle(), &status);
-            })
-        }
-        done => done,
+    unsafe { set(file, FileDispositionInfo, &wanted) }
+}
+
+/// Removes what is read-only. Other names of the file stay read-only.
+fn remove_read_only(file: BorrowedFile<'_>, status: &EntryStatus) -> Result<(), Errno> {
+    let writable = reopen(file, FILE_READ_ATTRIBUTES | FILE_WRITE_ATTRIBUTES)?;
+    clear_read_only(writable.as_handle())?;
+    let removed = remove_writable(file);
+    if removed.is_err() || status.names > 1 {
+        // Where that is refused, the removal is done nevertheless, or has an error already.
+        _ = restore_attributes(writable.as_handle(), status);
     }
+    removed
 }
 
 /// Opens what is open already again, for other access.

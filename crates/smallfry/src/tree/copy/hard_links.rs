@@ -63,7 +63,6 @@ impl HardLinks {
     }
 
     /// Notes that a dry run has not made the first copy of a file. An older one may be there.
-    #[cfg(unix)]
     pub(in crate::tree) fn leave_out(&self, status: &EntryStatus) {
         if let Some((directory, _)) = lock(&self.firsts).get_mut(&status.identity) {
             *directory = Directory::absent(None, status.identity);

@@ -50,7 +50,7 @@ pub(super) fn compare(
 
 /// Returns true if the permissions and the time of modification are those of the source.
 pub(super) fn has_same_attributes(from: &EntryStatus, to: &EntryStatus) -> bool {
-    let has_mode = from.kind == Kind::Link || from.mode_for(to) == to.mode & 0o7777;
+    let has_mode = from.kind == Kind::Link || to.has_mode_of(from);
     has_mode && is_same_time(from.modified(), to.modified())
 }
 

@@ -395,13 +395,11 @@ impl<'o> Mirroring<'o> {
         if self.options.dry_run {
             return Ok(());
         }
-        let file = entry.to.open_file(entry.new_name)?;
+        let file = entry.to.open_to_set(entry.new_name)?;
         if sys::entry_status(raw::borrow(&file))?.identity != there.identity {
             return Err(io::ErrorKind::NotFound.into());
         }
-        sys::set_mode_of(raw::borrow(&file), from)?;
-        sys::set_times(raw::borrow(&file), from)?;
-        Ok(())
+        Ok(sys::set_mode_and_times(raw::borrow(&file), from)?)
     }
 
     /// Makes a further name of a file, unless it is one already.
@@ -485,8 +483,7 @@ impl<'o> Mirroring<'o> {
             let finished = self.copying.open_to_finish(copy, below).and_then(|open| {
                 let own = open.status()?;
                 if !has_same_attributes(&copy.status, &own) {
-                    open.set_mode_of(&copy.status)?;
-                    open.set_times(&copy.status)?;
+                    open.set_mode_and_times(&copy.status)?;
                 }
                 Ok(())
             });
