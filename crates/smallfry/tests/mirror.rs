@@ -72,51 +72,72 @@ fn remove(path: &Path) {
     Remover::new().remove(path).unwrap();
 }
 
+/// Returns the paths of all entries, and whether each is a directory, a link or a file.
+fn entries_of(root: &Path) -> Vec<(PathBuf, char)> {
+    let mut entries = Vec::new();
+    let mut directories = vec![root.to_owned()];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
+            let entry = entry.unwrap();
+            let (path, kind) = (entry.path(), entry.file_type().unwrap());
+            if kind.is_dir() {
+                directories.push(path.clone());
+            }
+            let kind = match (kind.is_dir(), kind.is_symlink()) {
+                (true, _) => 'd',
+                (_, true) => 'l',
+                _ => 'f',
+            };
+            entries.push((path, kind));
+        }
+    }
+    entries.sort();
+    entries
+}
+
 /// Changes entries of a tree at random.
 fn change(root: &Path, random: &mut fastrand::Rng) {
     for _ in 0..random.usize(1..40) {
         let index = random.u64(..);
-        let described = describe(root);
-        let entries: Vec<_> = described.iter().collect();
+        let entries = entries_of(root);
         if entries.is_empty() {
             return;
         }
-        let (name, (kind, ..)) = entries[random.usize(..entries.len())];
-        let path = root.join(name);
+        let (path, kind) = &entries[random.usize(..entries.len())];
         match (random.u32(..9), kind) {
-            (0, _) => remove(&path),
+            (0, _) => remove(path),
             (1, 'f') => {
-                set_mode(&path, 0o600);
-                fs::write(&path, vec![8; random.usize(..9000)]).unwrap();
+                set_mode(path, 0o600);
+                fs::write(path, vec![8; random.usize(..9000)]).unwrap();
             }
             (2, 'f') => {
-                set_mode(&path, 0o600);
-                let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+                set_mode(path, 0o600);
+                let mut file = OpenOptions::new().append(true).open(path).unwrap();
                 file.write_all(b"more").unwrap();
             }
-            (3, 'f' | 'd') => set_mode(&path, [0o700, 0o755, 0o640, 0o500][random.usize(..4)]),
+            (3, 'f' | 'd') => set_mode(path, [0o700, 0o755, 0o640, 0o500][random.usize(..4)]),
             (4, 'f' | 'd') => {
                 let time = SystemTime::UNIX_EPOCH + Duration::from_micros(random.u64(..1 << 50));
-                set_modified(&path, time);
+                set_modified(path, time);
             }
             (5, _) => {
-                let place = if *kind == 'd' { &path } else { root };
+                let place = if *kind == 'd' { path } else { root };
                 fs::create_dir(place.join(format!("new {index}"))).unwrap();
                 fs::write(place.join(format!("file {index}")), "new").unwrap();
             }
             (6, 'f' | 'l') => {
-                remove(&path);
-                fs::create_dir(&path).unwrap();
+                remove(path);
+                fs::create_dir(path).unwrap();
                 fs::write(path.join("was a file"), "new").unwrap();
             }
             (6, _) => {
-                remove(&path);
-                if random.bool() || symlink("was a directory", &path).is_err() {
-                    fs::write(&path, "was a directory").unwrap();
+                remove(path);
+                if random.bool() || symlink("was a directory", path).is_err() {
+                    fs::write(path, "was a directory").unwrap();
                 }
             }
-            (7, _) => fs::rename(&path, root.join(format!("moved {index}"))).unwrap(),
-            (8, 'f') => fs::hard_link(&path, root.join(format!("other {index}"))).unwrap(),
+            (7, _) => fs::rename(path, root.join(format!("moved {index}"))).unwrap(),
+            (8, 'f') => fs::hard_link(path, root.join(format!("other {index}"))).unwrap(),
             _ => {}
         }
     }
