@@ -76,6 +76,11 @@ mod entry;
 #[cfg_attr(windows, path = "windows/names.rs")]
 mod names;
 
+#[cfg_attr(unix, path = "unix/preserve.rs")]
+#[cfg_attr(windows, path = "windows/preserve.rs")]
+mod preserve;
+
+mod attribute_kinds;
 mod kind;
 
 #[cfg(unix)]
@@ -97,6 +102,7 @@ mod removal;
 
 #[cfg(feature = "archive")]
 pub(crate) use archive::{local_date, local_time, read_at};
+pub(crate) use attribute_kinds::AttributeKinds;
 pub(crate) use attributes::{Attributes, gives_list};
 pub(crate) use beneath::{Directory, LEADS_OUT, LEADS_OUT_WORDS, RENAMES_BENEATH};
 pub(crate) use contents::{clone_file, copy_range, copy_sparse};
@@ -133,6 +139,7 @@ pub(crate) use platform::{
     COPIES_BY_PATH, OPEN_FILES_ARE_IN_THE_WAY, RESERVES_NAMES, copy_by_path, mode_of, open_path,
     read_spare,
 };
+pub(crate) use preserve::{PRESERVES, copy_attributes, set_owner_of};
 pub(crate) use process::{ForkHandlers, at_exit, at_fork};
 pub(crate) use rename::{NOTHING_THERE, TOO_MANY_LINKS, rename, rename_and_flush};
 pub use status::Status;

@@ -7,6 +7,7 @@ pub(super) mod hard_links;
 pub(super) mod inside;
 mod links;
 pub(super) mod options;
+mod preserve;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -97,6 +98,39 @@ impl Copier {
         self
     }
 
+    /// Gives the copies the owners and groups of their sources. It is off by default, and copies
+    /// belong to the user who makes them.
+    ///
+    /// Where the system refuses it to a user other than root, the group alone is given, and where it
+    /// refuses that too, the copy keeps its own. Then a file loses the permissions to run as its
+    /// owner or group. To root a refusal is an error. `cp -p` has the same rule.
+    ///
+    /// [chown(2)](https://man7.org/linux/man-pages/man2/chown.2.html)
+    pub const fn owner(&mut self, owner: bool) -> &mut Self {
+        self.options.owner = owner;
+        self
+    }
+
+    /// Gives the copies of files and directories the access control lists of their sources, and
+    /// none to those whose sources have none. It is off by default. A list that cannot be given is
+    /// an error, because the file would be open to more users without it.
+    ///
+    /// [acl(5)](https://man7.org/linux/man-pages/man5/acl.5.html)
+    pub const fn access_lists(&mut self, access_lists: bool) -> &mut Self {
+        self.options.attributes.access_lists = access_lists;
+        self
+    }
+
+    /// Gives the copies the extended attributes of their sources, capabilities among them, but no
+    /// access control lists. It is off by default. An attribute that the file system of the copy
+    /// does not have, or that the user may not set, is left out, as by `cp -a`.
+    ///
+    /// [xattr(7)](https://man7.org/linux/man-pages/man7/xattr.7.html)
+    pub const fn attributes(&mut self, attributes: bool) -> &mut Self {
+        self.options.attributes.others = attributes;
+        self
+    }
+
     /// Makes names of one file in the source names of one file in the copy. It is on by default.
     pub const fn hard_links(&mut self, hard_links: bool) -> &mut Self {
         self.options.hard_links = hard_links;
@@ -139,10 +173,10 @@ impl Copier {
 
     /// Copies the file, link or directory at `from`, and everything in it, to `to`.
     ///
-    /// A directory is merged into one that is there, which keeps its permissions. Links are copied
-    /// as they are. Holes of sparse files are kept. Permissions are those of the source. Owner,
-    /// extended attributes and access control lists are not copied. An entry that cannot be copied
-    /// is an error, and the rest is copied.
+    /// A directory is merged into one that is there, which keeps what it has. Links are copied
+    /// as they are. Holes of sparse files are kept. Permissions are those of the source. Times,
+    /// owner, access control lists and extended attributes are kept if that is asked. An entry that
+    /// cannot be copied is an error, and the rest is copied.
     ///
     /// Neither at `to` nor below it a link is followed. Nothing is flushed: after a power failure
     /// files may be missing, empty or torn.
@@ -150,7 +184,8 @@ impl Copier {
     /// # Platform-specific behavior
     ///
     /// - On Windows a copy is read-only, hidden or a part of the system if its source is. Other
-    ///   attributes, access control lists and alternate data streams are not copied. Holes are
+    ///   attributes, access control lists and alternate data streams are not copied, and asking for
+    ///   owners, lists or attributes is an error. Holes are
     ///   filled with zeros. Junctions and mounted volumes are links, and a copied link is of the
     ///   same type. A symbolic link takes the privilege to make one, or developer mode: without
     ///   these it is an error.

@@ -3,6 +3,7 @@
 use std::ffi::{CStr, CString};
 use std::fs::Metadata;
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -10,6 +11,7 @@ use std::path::Path;
 use rustix::fs::{self, AtFlags, CWD, StatxFlags, XattrFlags};
 
 use crate::errno::Errno;
+use crate::sys::AttributeKinds;
 use crate::sys::platform::{BorrowedFile, errno, with_c_path};
 
 /// The attributes that hold for the old contents only: a hash of them, or a privilege that the
@@ -131,20 +133,110 @@ impl Extended {
         let subject = Subject::Open(temporary);
         for (name, value) in &self.0 {
             if subject.get(name).as_ref() != Ok(value) {
-                let name = name.as_c_str();
-                fs::fsetxattr(temporary, name, value, XattrFlags::empty()).map_err(errno)?;
+                subject.set(name, value)?;
             }
         }
         let has_acl = self.0.iter().any(|(name, _)| name.as_c_str() == ACL);
         let may_have_other = may_have_list && !has_acl;
         if may_have_other && subject.list()?.iter().any(|name| name.as_c_str() == ACL) {
-            fs::fremovexattr(temporary, ACL).map_err(errno)?;
+            subject.remove(ACL)?;
         }
         Ok(())
     }
 }
 
+/// Gives an open file or directory, which is a copy, the attributes of its source.
+///
+/// `flistxattr`, `fgetxattr`, `fsetxattr`,
+/// [xattr(7)](https://man7.org/linux/man-pages/man7/xattr.7.html)
+pub(in crate::sys) fn copy(
+    from: BorrowedFile<'_>,
+    to: BorrowedFile<'_>,
+    kinds: AttributeKinds,
+) -> Result<(), Errno> {
+    copy_between(Subject::Open(from), Subject::Open(to), kinds)
+}
+
+/// Does the same for the entries of two open directories. A symbolic link at a name is not
+/// followed.
+///
+/// No call takes a directory and a name before Linux 6.13, so the paths begin with that of an open
+/// file.
+///
+/// `llistxattr`, `lgetxattr`, `lsetxattr` under `/proc/self/fd`,
+/// [proc_pid_fd(5)](https://man7.org/linux/man-pages/man5/proc_pid_fd.5.html)
+pub(in crate::sys) fn copy_at(
+    (from, name): (BorrowedFile<'_>, &CStr),
+    (to, new_name): (BorrowedFile<'_>, &CStr),
+    kinds: AttributeKinds,
+) -> Result<(), Errno> {
+    let from = path_at(from, name)?;
+    let to = path_at(to, new_name)?;
+    copy_between(Subject::Path(&from), Subject::Path(&to), kinds)
+}
+
+fn path_at(directory: BorrowedFile<'_>, name: &CStr) -> Result<CString, Errno> {
+    let directory = format!("/proc/self/fd/{}/", directory.as_raw_fd());
+    let path = [directory.as_bytes(), name.to_bytes()].concat();
+    CString::new(path).map_err(|_| Errno(libc::EINVAL))
+}
+
+/// Returns true for an access control list. Those of other kinds than POSIX's, which have names
+/// below `system.`, too, mean nothing elsewhere.
+fn is_list(name: &CStr) -> bool {
+    name == ACL || name == DEFAULT_ACL
+}
+
+fn copy_between(from: Subject<'_>, to: Subject<'_>, kinds: AttributeKinds) -> Result<(), Errno> {
+    let mut names = from.list()?;
+    names.retain(|name| {
+        if name.to_bytes().starts_with(b"system.") {
+            kinds.access_lists && is_list(name)
+        } else {
+            kinds.others
+        }
+    });
+    for name in &names {
+        let value = match from.get(name) {
+            // Another program has removed it meanwhile.
+            Err(Errno(libc::ENODATA)) => continue,
+            value => value?,
+        };
+        match to.set(name, &value) {
+            // As with `cp -a`. Without its list, a file would be open to more users.
+            Err(Errno(libc::EOPNOTSUPP | libc::EPERM)) if !is_list(name) => {}
+            set => set?,
+        }
+    }
+    if kinds.access_lists {
+        // The directory may have given lists to the copy.
+        for given in to.list()? {
+            if is_list(&given) && !names.contains(&given) {
+                to.remove(&given)?;
+            }
+        }
+    }
+    Ok(())
+}
+
 impl Subject<'_> {
+    fn set(self, name: &CStr, value: &[u8]) -> Result<(), Errno> {
+        let flags = XattrFlags::empty();
+        match self {
+            Self::Open(file) => fs::fsetxattr(file, name, value, flags),
+            Self::Path(path) => fs::lsetxattr(path, name, value, flags),
+        }
+        .map_err(errno)
+    }
+
+    fn remove(self, name: &CStr) -> Result<(), Errno> {
+        match self {
+            Self::Open(file) => fs::fremovexattr(file, name),
+            Self::Path(path) => fs::lremovexattr(path, name),
+        }
+        .map_err(errno)
+    }
+
     fn list(self) -> Result<Vec<CString>, Errno> {
         let found = fill(|buffer| match self {
             Self::Open(file) => fs::flistxattr(file, buffer),

@@ -1,10 +1,12 @@
 //! macOS, and the BSDs: extended attributes and access control lists.
 
+use std::ffi::CStr;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use crate::errno::Errno;
+use crate::sys::AttributeKinds;
 use crate::sys::platform::{BorrowedFile, OwnedFile};
 
 /// Returns the owner, group and mode that the caller has found.
@@ -50,33 +52,15 @@ impl Extended {
     }
 
     /// Gives the attributes to the temporary file.
-    ///
-    /// `fcopyfile` with `COPYFILE_XATTR | COPYFILE_ACL`,
-    /// [copyfile(3)](https://www.manpagez.com/man/3/fcopyfile/)
     #[cfg(target_vendor = "apple")]
     pub(in crate::sys) fn give(&self, temporary: BorrowedFile<'_>, _: bool) -> Result<(), Errno> {
-        use std::os::fd::AsRawFd;
+        use std::os::fd::AsFd;
 
-        use crate::sys::platform::last_error;
-
-        let what = libc::COPYFILE_XATTR | libc::COPYFILE_ACL;
-        // SAFETY: both descriptors are open as long as they are borrowed, and the state is
-        // optional.
-        match unsafe {
-            libc::fcopyfile(
-                self.file.as_raw_fd(),
-                temporary.as_raw_fd(),
-                std::ptr::null_mut(),
-                what,
-            )
-        } {
-            0 => Ok(()),
-            _ => match last_error() {
-                // A file system without attributes has nothing to keep.
-                Errno(libc::ENOTSUP) => Ok(()),
-                error => Err(error),
-            },
-        }
+        let all = AttributeKinds {
+            access_lists: true,
+            others: true,
+        };
+        copy(self.file.as_fd(), temporary, all)
     }
 
     /// Does nothing: attributes are not kept on the BSDs.
@@ -84,4 +68,57 @@ impl Extended {
     pub(in crate::sys) fn give(&self, _temporary: BorrowedFile<'_>, _: bool) -> Result<(), Errno> {
         Ok(())
     }
+}
+
+/// Gives an open file or directory, which is a copy, the attributes of its source.
+///
+/// `fcopyfile` with `COPYFILE_XATTR` and `COPYFILE_ACL`,
+/// [copyfile(3)](https://www.manpagez.com/man/3/fcopyfile/)
+#[cfg(target_vendor = "apple")]
+pub(in crate::sys) fn copy(
+    from: BorrowedFile<'_>,
+    to: BorrowedFile<'_>,
+    kinds: AttributeKinds,
+) -> Result<(), Errno> {
+    use std::os::fd::AsRawFd;
+
+    use crate::sys::platform::last_error;
+
+    let mut what = 0;
+    if kinds.access_lists {
+        what |= libc::COPYFILE_ACL;
+    }
+    if kinds.others {
+        what |= libc::COPYFILE_XATTR;
+    }
+    let (from, to) = (from.as_raw_fd(), to.as_raw_fd());
+    // SAFETY: both descriptors are open as long as they are borrowed, and the state is optional.
+    match unsafe { libc::fcopyfile(from, to, std::ptr::null_mut(), what) } {
+        0 => Ok(()),
+        _ => match last_error() {
+            // A file system without attributes has nothing to keep.
+            Errno(libc::ENOTSUP) => Ok(()),
+            error => Err(error),
+        },
+    }
+}
+
+/// Refuses: attributes are not kept on the BSDs.
+#[cfg(not(target_vendor = "apple"))]
+pub(in crate::sys) fn copy(
+    _from: BorrowedFile<'_>,
+    _to: BorrowedFile<'_>,
+    _kinds: AttributeKinds,
+) -> Result<(), Errno> {
+    Err(Errno(libc::ENOTSUP))
+}
+
+/// Does nothing: attributes of symbolic links are not kept.
+#[allow(clippy::unnecessary_wraps, reason = "it can fail on Linux")]
+pub(in crate::sys) fn copy_at(
+    _from: (BorrowedFile<'_>, &CStr),
+    _to: (BorrowedFile<'_>, &CStr),
+    _kinds: AttributeKinds,
+) -> Result<(), Errno> {
+    Ok(())
 }

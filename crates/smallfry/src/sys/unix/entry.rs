@@ -106,7 +106,6 @@ impl EntryStatus {
     }
 
     /// Returns the numbers of the owner and of the group.
-    #[cfg(feature = "archive")]
     pub(crate) fn owner_and_group(&self) -> (u32, u32) {
         (self.owner, self.group)
     }

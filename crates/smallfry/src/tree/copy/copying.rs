@@ -20,7 +20,7 @@ use crate::sys::{self, EntryStatus, Kind, Name, OpenDirectory};
 
 /// The copy of one tree.
 pub(in crate::tree) struct Copying<'o> {
-    options: &'o Options,
+    pub(super) options: &'o Options,
     /// The directory that the source is in.
     from: PathBuf,
     /// The same as an absolute path, for [`Links::Absolute`]. `None` if the current directory was
@@ -89,6 +89,7 @@ impl<'o> Copying<'o> {
         let to = &self.to;
         let failed = |reason| Error::between(Operation::Copy, from, to, reason);
         let entered = |reason| Error::at(Operation::Readdir, from, reason);
+        self.check_preserved().map_err(failed)?;
         let start = self.directories.begin(&self.from).map_err(failed)?;
         let open = self.directories.open(&start).map_err(failed)?;
         // A path that ends in `..` names a directory and has no last name.
@@ -263,10 +264,7 @@ impl<'o> Copying<'o> {
         let Some(((), new_entry)) = made else {
             return Ok(None);
         };
-        if self.options.times {
-            let status = entry.from.status_of(entry.name)?;
-            entry.to.set_times_of(new_entry.name(), &status)?;
-        }
+        self.preserve_link((entry.from, entry.name), (entry.to, new_entry.name()))?;
         new_entry.commit()?;
         self.results.add_file(0);
         Ok(Some(0))
@@ -306,7 +304,7 @@ impl<'o> Copying<'o> {
         entry: &Transfer<'_>,
         buffer: &mut Buffer,
     ) -> io::Result<Option<u64>> {
-        let mode = status.mode & 0o777;
+        let mode = self.mode_at_first(status);
         let created = entry.create(self.options.existing, |name| {
             entry.to.create_file(name, mode)
         })?;
@@ -314,10 +312,7 @@ impl<'o> Copying<'o> {
             return Ok(None);
         };
         let length = self.ways.copy(source, &destination, status, buffer)?;
-        sys::set_mode_of(raw::borrow(&destination), status)?;
-        if self.options.times {
-            sys::set_times(raw::borrow(&destination), status)?;
-        }
+        self.preserve_file(source, &destination, status)?;
         raw::close(destination)?;
         new_entry.commit()?;
         self.results.add_file(length);
@@ -407,7 +402,7 @@ impl<'o> Copying<'o> {
         let read = |error| (Operation::Readdir, error);
         let (source, status) = self.directories.enter(&above.from, name).map_err(read)?;
         let open = self.directories.open(&above.to).map_err(copy)?;
-        let is_new = match open.make_directory(name, status.mode & 0o777 | 0o700) {
+        let is_new = match open.make_directory(name, self.mode_at_first(&status) | 0o700) {
             Err(errno) if sys::is_taken(errno) => false,
             made => made
                 .map_err(|errno| (Operation::Mkdir, errno.into()))
@@ -438,11 +433,8 @@ impl<'o> Copying<'o> {
             return;
         }
         let finished = self.open_to_finish(place, below).and_then(|open| {
-            open.set_mode_of(&place.status)?;
-            if self.options.times {
-                open.set_times(&place.status)?;
-            }
-            Ok(())
+            let source = || self.directories.open(&place.pair.from);
+            self.preserve_directory(source, &open, &place.status)
         });
         if let Err(error) = finished {
             self.fail_in(Operation::Fchmod, &place.pair, error);

@@ -8,6 +8,7 @@ use smallfry_workers::{Control, Strategy};
 
 use super::super::new_entry::Existing;
 use super::links::Links;
+use crate::sys::AttributeKinds;
 
 /// Returns true for the paths below the source of wanted entries.
 pub(in crate::tree) type Filter = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
@@ -28,6 +29,8 @@ pub(in crate::tree) struct Options {
     pub(in crate::tree) links_replace: bool,
     pub(in crate::tree) parents: bool,
     pub(in crate::tree) times: bool,
+    pub(in crate::tree) owner: bool,
+    pub(in crate::tree) attributes: AttributeKinds,
     pub(in crate::tree) hard_links: bool,
     pub(in crate::tree) clone: bool,
     pub(in crate::tree) mounts: bool,
@@ -45,6 +48,8 @@ impl Options {
             links_replace: true,
             parents: false,
             times: false,
+            owner: false,
+            attributes: AttributeKinds::NONE,
             hard_links: true,
             clone: true,
             mounts: true,
@@ -71,6 +76,8 @@ impl fmt::Debug for Options {
             .field("links_replace", &self.links_replace)
             .field("parents", &self.parents)
             .field("times", &self.times)
+            .field("owner", &self.owner)
+            .field("attributes", &self.attributes)
             .field("hard_links", &self.hard_links)
             .field("clone", &self.clone)
             .field("mounts", &self.mounts)
