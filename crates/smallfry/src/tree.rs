@@ -10,8 +10,8 @@
 //! | list files by patterns and ignore rules | `TreeOptions`, with the feature `tree` |
 //!
 //! Copying, mirroring, removing and hashing are done by as many threads as pay, which is measured meanwhile.
-//! They go down from one open directory to the next by single names and never follow a link. So
-//! another program that exchanges a directory for a link cannot lead them elsewhere.
+//! They go down from one open directory to the next by single names and never follow a link, but
+//! for the source of a copy with [`Links::Follow`]. So another program that exchanges a directory for a link cannot lead them elsewhere.
 
 mod copy;
 pub(crate) mod directory;
@@ -28,7 +28,7 @@ pub(crate) mod traversal;
 mod walk;
 pub(crate) mod worker_pool;
 
-pub use copy::{Copier, Links};
+pub use copy::{Copier, Links, Method};
 #[cfg(feature = "tree")]
 pub use exclude::Exclude;
 pub use mirror::{Change, Mirror};

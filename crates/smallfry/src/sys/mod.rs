@@ -80,6 +80,10 @@ mod names;
 #[cfg_attr(windows, path = "windows/preserve.rs")]
 mod preserve;
 
+#[cfg_attr(unix, path = "unix/behind_links.rs")]
+#[cfg_attr(windows, path = "windows/behind_links.rs")]
+mod behind_links;
+
 mod attribute_kinds;
 mod kind;
 
@@ -104,6 +108,7 @@ mod removal;
 pub(crate) use archive::{local_date, local_time, read_at};
 pub(crate) use attribute_kinds::AttributeKinds;
 pub(crate) use attributes::{Attributes, gives_list};
+pub(crate) use behind_links::FOLLOWS_LINKS;
 pub(crate) use beneath::{Directory, LEADS_OUT, LEADS_OUT_WORDS, RENAMES_BENEATH};
 pub(crate) use contents::{clone_file, copy_range, copy_sparse};
 pub(crate) use entry::{EntryStatus, Identity};

@@ -3,9 +3,11 @@
 pub(super) mod contents;
 pub(super) mod copying;
 pub(super) mod entry;
+pub(super) mod follow;
 pub(super) mod hard_links;
 pub(super) mod inside;
 mod links;
+mod method;
 pub(super) mod options;
 mod preserve;
 
@@ -19,6 +21,7 @@ use super::report::{Report, TreeError};
 use crate::sys;
 use copying::Copying;
 pub use links::Links;
+pub use method::Method;
 use options::Options;
 
 /// Copies trees.
@@ -71,7 +74,13 @@ impl Copier {
         self
     }
 
-    /// Sets the targets of copied links.
+    /// Sets how the copies of files come to their contents.
+    pub const fn method(&mut self, method: Method) -> &mut Self {
+        self.options.method = method;
+        self
+    }
+
+    /// Sets the targets of copied links, or lets them be followed.
     pub const fn links(&mut self, links: Links) -> &mut Self {
         self.options.links = links;
         self
@@ -174,11 +183,11 @@ impl Copier {
     /// Copies the file, link or directory at `from`, and everything in it, to `to`.
     ///
     /// A directory is merged into one that is there, which keeps what it has. Links are copied
-    /// as they are. Holes of sparse files are kept. Permissions are those of the source. Times,
+    /// as they are, unless [`links`](Self::links) says otherwise. Holes of sparse files are kept. Permissions are those of the source. Times,
     /// owner, access control lists and extended attributes are kept if that is asked. An entry that
     /// cannot be copied is an error, and the rest is copied.
     ///
-    /// Neither at `to` nor below it a link is followed. Nothing is flushed: after a power failure
+    /// Neither at `to` nor below it is a link followed. Nothing is flushed: after a power failure
     /// files may be missing, empty or torn.
     ///
     /// # Platform-specific behavior

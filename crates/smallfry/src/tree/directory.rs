@@ -1,7 +1,7 @@
 //! The directories of a tree that are open, a bounded number of them.
 //!
 //! A job holds its directory, and the directory those above it. Each is opened by its name in the
-//! one above, so that no link is followed. When too many are open, the one that has been open for
+//! one above, so that no link is followed that is not meant to be. When too many are open, the one that has been open for
 //! longest is closed. It is opened again when it is needed: from a directory in it by `..`, or down
 //! from one above. A directory that is not the same then is an error.
 
@@ -10,6 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use crate::errno::Errno;
 use crate::path::Backoff;
 use crate::sys::{self, EntryStatus, Identity, Name, OpenDirectory, OwnedName};
 
@@ -18,6 +19,8 @@ pub(crate) struct Directory {
     /// The directory above it, and its name there. `None` for the one where the tree begins.
     place: Option<(Arc<Directory>, OwnedName)>,
     identity: Identity,
+    /// The name may be that of a link to the directory.
+    may_be_behind_link: bool,
     open: Mutex<Option<Arc<OpenDirectory>>>,
 }
 
@@ -31,6 +34,7 @@ impl Directory {
         Arc::new(Self {
             place,
             identity,
+            may_be_behind_link: false,
             open: Mutex::default(),
         })
     }
@@ -120,6 +124,7 @@ impl Directories {
         Ok(Arc::new(Directory {
             place: None,
             identity: open.status()?.identity,
+            may_be_behind_link: false,
             open: Mutex::new(Some(Arc::new(open))),
         }))
     }
@@ -130,12 +135,31 @@ impl Directories {
         above: &Arc<Directory>,
         name: &Name,
     ) -> io::Result<(Arc<Directory>, EntryStatus)> {
+        self.enter_by(above, name, false)
+    }
+
+    /// Opens a directory in another one, or a directory to which a link there leads.
+    pub(super) fn enter_behind(
+        &self,
+        above: &Arc<Directory>,
+        name: &Name,
+    ) -> io::Result<(Arc<Directory>, EntryStatus)> {
+        self.enter_by(above, name, true)
+    }
+
+    fn enter_by(
+        &self,
+        above: &Arc<Directory>,
+        name: &Name,
+        follows: bool,
+    ) -> io::Result<(Arc<Directory>, EntryStatus)> {
         let place = self.open(above)?;
-        let open = self.with_descriptors(|| Ok(place.open_directory(name)?))?;
+        let open = self.with_descriptors(|| Ok(open_in(&place, name, follows)?))?;
         let status = open.status()?;
         let directory = Arc::new(Directory {
             place: Some((Arc::clone(above), name.to_owned())),
             identity: status.identity,
+            may_be_behind_link: follows,
             open: Mutex::new(Some(Arc::new(open))),
         });
         self.keep(&directory);
@@ -157,12 +181,13 @@ impl Directories {
             let Some((above, name)) = &here.place else {
                 return Err(io::ErrorKind::NotFound.into());
             };
-            closed.push((name, here.identity));
+            closed.push((name, here));
             here = above;
         };
-        for (name, identity) in closed.into_iter().rev() {
-            let next = self.with_descriptors(|| Ok(open.open_directory(name)?))?;
-            if next.status()?.identity != identity {
+        for (name, here) in closed.into_iter().rev() {
+            let next =
+                self.with_descriptors(|| Ok(open_in(&open, name, here.may_be_behind_link)?))?;
+            if next.status()?.identity != here.identity {
                 return Err(replaced());
             }
             open = Arc::new(next);
@@ -216,6 +241,15 @@ impl Directories {
                 *lock(&directory.open) = None;
             }
         }
+    }
+}
+
+/// Opens a directory by its name in the one above.
+fn open_in(above: &OpenDirectory, name: &Name, follows: bool) -> Result<OpenDirectory, Errno> {
+    if follows {
+        above.open_directory_behind(name)
+    } else {
+        above.open_directory(name)
     }
 }
 

@@ -5,14 +5,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::super::directory::{Directories, Directory};
+use super::super::new_entry::Existing;
 use super::super::report::{Report, Results, TreeError};
 use super::super::traversal::{Visitor, traverse};
 use super::super::worker_pool::Operations;
 use super::contents::{Buffer, Ways};
 use super::entry::{Pair, Transfer, invalid};
+use super::follow::{Following, Found};
 use super::hard_links::{HardLinks, Link};
 use super::inside::is_inside;
 use super::links::{Links, absolute_target};
+use super::method::Method;
 use super::options::Options;
 use crate::error::{Error, Operation};
 use crate::raw::{self, OwnedFile};
@@ -29,6 +32,7 @@ pub(in crate::tree) struct Copying<'o> {
     /// The destination.
     to: PathBuf,
     pub(in crate::tree) directories: Directories,
+    following: Following,
     ways: Ways,
     pub(in crate::tree) results: Results,
     pub(in crate::tree) hard_links: HardLinks,
@@ -52,10 +56,11 @@ impl<'o> Copying<'o> {
             to: to.to_owned(),
             directories: Directories::new(),
             absolute: match options.links {
-                Links::Keep => None,
+                Links::Keep | Links::Follow => None,
                 // An empty path is the current directory, which is no path for `absolute`.
                 Links::Absolute => std::path::absolute(from.join(".")).ok(),
             },
+            following: Following::new(options),
             ways: Ways::new(options.clone),
             results: Results::default(),
             hard_links: HardLinks::default(),
@@ -90,20 +95,29 @@ impl<'o> Copying<'o> {
         let failed = |reason| Error::between(Operation::Copy, from, to, reason);
         let entered = |reason| Error::at(Operation::Readdir, from, reason);
         self.check_preserved().map_err(failed)?;
+        self.following.check().map_err(failed)?;
         let start = self.directories.begin(&self.from).map_err(failed)?;
         let open = self.directories.open(&start).map_err(failed)?;
         // A path that ends in `..` names a directory and has no last name.
         let name = sys::last_name(from);
-        let kind = match &name {
-            Some(name) => open.kind_of(name).map_err(|errno| failed(errno.into()))?,
-            None => Kind::Directory,
+        let found = match &name {
+            Some(name) => {
+                let kind = open.kind_of(name).map_err(|errno| failed(errno.into()))?;
+                self.following.find(&open, name, kind).map_err(failed)?
+            }
+            None => Found::itself(Kind::Directory),
         };
-        if kind != Kind::Directory {
+        if found.kind != Kind::Directory {
             self.make_parents().map_err(failed)?;
-            return self.begin_with_file(from, &open, &start, name.as_deref(), kind);
+            return self.begin_with_file(from, &open, &start, name.as_deref(), found);
         }
         let (source, status) = if let Some(name) = &name {
-            self.directories.enter(&start, name).map_err(entered)?
+            let source = if found.is_behind_link {
+                self.directories.enter_behind(&start, name)
+            } else {
+                self.directories.enter(&start, name)
+            };
+            source.map_err(entered)?
         } else {
             let status = open.status().map_err(|errno| entered(errno.into()))?;
             (Arc::clone(&start), status)
@@ -112,6 +126,31 @@ impl<'o> Copying<'o> {
             return Err(failed(invalid("a directory cannot be copied into itself")));
         }
         self.make_parents().map_err(failed)?;
+        let (copy, is_new) = self.begin_destination(from)?;
+        self.following.begin(&source, &copy);
+        if let Some(on_entry) = &self.options.on_entry
+            && is_new
+        {
+            on_entry(from, to);
+        }
+        let pair = Pair {
+            from: source,
+            to: copy,
+        };
+        let place = Place {
+            pair,
+            status,
+            is_new,
+        };
+        let control = self.options.control.as_ref();
+        traverse(self, self.options.strategy, control, place);
+        Ok(())
+    }
+
+    /// Makes the destination, unless it is there. Returns true if it is new.
+    fn begin_destination(&self, from: &Path) -> Result<(Arc<Directory>, bool), Error> {
+        let to = &self.to;
+        let failed = |reason| Error::between(Operation::Copy, from, to, reason);
         let is_new = match std::fs::create_dir(to) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 if !std::fs::symlink_metadata(to).map_err(failed)?.is_dir() {
@@ -124,23 +163,7 @@ impl<'o> Copying<'o> {
             Err(error) => return Err(Error::at(Operation::Mkdir, to, error)),
             Ok(()) => true,
         };
-        if let Some(on_entry) = &self.options.on_entry
-            && is_new
-        {
-            on_entry(from, to);
-        }
-        let pair = Pair {
-            from: source,
-            to: self.directories.begin(to).map_err(failed)?,
-        };
-        let place = Place {
-            pair,
-            status,
-            is_new,
-        };
-        let control = self.options.control.as_ref();
-        traverse(self, self.options.strategy, control, place);
-        Ok(())
+        Ok((self.directories.begin(to).map_err(failed)?, is_new))
     }
 
     /// Makes the directories above the destination, if that is wanted.
@@ -158,7 +181,7 @@ impl<'o> Copying<'o> {
         open: &OpenDirectory,
         start: &Arc<Directory>,
         name: Option<&Name>,
-        kind: Kind,
+        found: Found,
     ) -> Result<(), Error> {
         let failed = |reason| Error::between(Operation::Copy, from, &self.to, reason);
         let (Some(name), Some(new_name)) = (name, sys::last_name(&self.to)) else {
@@ -181,7 +204,7 @@ impl<'o> Copying<'o> {
             to: &into,
             name,
             new_name: &new_name,
-            kind,
+            found,
         };
         let copied = self.copy_entry(&pair, &entry, &mut Buffer::default());
         if let Some(on_entry) = &self.options.on_entry
@@ -232,10 +255,33 @@ impl<'o> Copying<'o> {
         entry: &Transfer<'_>,
         buffer: &mut Buffer,
     ) -> io::Result<Option<u64>> {
-        match entry.kind {
+        match entry.found.kind {
+            // Links with other targets are new ones.
+            kind if self.options.method == Method::HardLink
+                && (kind != Kind::Link || self.options.links == Links::Keep) =>
+            {
+                self.link_entry(entry)
+            }
             Kind::File => self.copy_file(pair, entry, buffer),
             _ => self.copy_other(pair, entry),
         }
+    }
+
+    /// Makes an entry a further name of its source.
+    fn link_entry(&self, entry: &Transfer<'_>) -> io::Result<Option<u64>> {
+        let existing = match entry.found.kind {
+            Kind::Link => self.options.existing_for_links(),
+            _ => self.options.existing,
+        };
+        match entry.create(existing, |name| entry.link(name)) {
+            Ok(None) => return Ok(None),
+            Ok(Some(((), new_entry))) => new_entry.commit()?,
+            // It is done already.
+            Err(_) if existing == Existing::Replace && entry.is_linked() => return Ok(None),
+            Err(error) => return Err(error),
+        }
+        self.results.add_file(0);
+        Ok(Some(0))
     }
 
     /// Copies an entry that is neither a directory nor a file.
@@ -244,7 +290,7 @@ impl<'o> Copying<'o> {
         pair: &Pair,
         entry: &Transfer<'_>,
     ) -> io::Result<Option<u64>> {
-        match entry.kind {
+        match entry.found.kind {
             Kind::Link => self.copy_link(pair, entry),
             Kind::Special => Err(special()),
             Kind::Directory | Kind::File => Err(io::ErrorKind::InvalidInput.into()),
@@ -277,7 +323,8 @@ impl<'o> Copying<'o> {
         buffer: &mut Buffer,
     ) -> io::Result<Option<u64>> {
         let (source, status) = entry.open()?;
-        if !self.has_further_names(&status) {
+        // A file behind a link becomes one of its own.
+        if entry.found.is_behind_link || !self.has_further_names(&status) {
             return self.copy_open(&source, &status, entry, buffer);
         }
         let Transfer { name, new_name, .. } = *entry;
@@ -369,7 +416,7 @@ impl<'o> Copying<'o> {
                 to,
                 name: &link.name,
                 new_name: &link.new_name,
-                kind: Kind::File,
+                found: Found::itself(Kind::File),
             };
             return self.copy_file(&link.pair, &entry, buffer);
         };
@@ -379,7 +426,7 @@ impl<'o> Copying<'o> {
             to,
             name: &name,
             new_name: &link.new_name,
-            kind: Kind::File,
+            found: Found::itself(Kind::File),
         };
         let made = entry.create(self.options.existing, |new| {
             from.make_hard_link(&name, to, new)
@@ -400,15 +447,19 @@ impl<'o> Copying<'o> {
     ) -> Result<Place, (Operation, io::Error)> {
         let copy = |error| (Operation::Copy, error);
         let read = |error| (Operation::Readdir, error);
-        let (source, status) = self.directories.enter(&above.from, name).map_err(read)?;
+        let entered = self.following.enter(&self.directories, &above.from, name);
+        let (source, status) = entered.map_err(read)?;
         let open = self.directories.open(&above.to).map_err(copy)?;
-        let is_new = match open.make_directory(name, self.mode_at_first(&status) | 0o700) {
-            Err(errno) if sys::is_taken(errno) => false,
-            made => made
-                .map_err(|errno| (Operation::Mkdir, errno.into()))
-                .map(|()| true)?,
-        };
-        let (destination, _) = self.directories.enter(&above.to, name).map_err(copy)?;
+        let (destination, is_new) = self.following.make(|| {
+            let is_new = match open.make_directory(name, self.mode_at_first(&status) | 0o700) {
+                Err(errno) if sys::is_taken(errno) => false,
+                made => made
+                    .map_err(|errno| (Operation::Mkdir, errno.into()))
+                    .map(|()| true)?,
+            };
+            let (destination, _) = self.directories.enter(&above.to, name).map_err(copy)?;
+            Ok((destination, is_new))
+        })?;
         Ok(Place {
             pair: Pair {
                 from: source,
@@ -461,7 +512,8 @@ impl<'o> Copying<'o> {
     }
 
     /// Brings an entry that is no directory to the copy of its directory by `bring`, which returns
-    /// the number of copied bytes.
+    /// the number of copied bytes. Returns false if a link there leads to a directory, which is to
+    /// be entered.
     pub(in crate::tree) fn transfer(
         &self,
         pair: &Pair,
@@ -469,18 +521,28 @@ impl<'o> Copying<'o> {
         kind: Kind,
         operations: &mut Operations<'_, Buffer>,
         bring: impl Fn(&Transfer<'_>, &mut Buffer) -> io::Result<u64>,
-    ) {
-        let open = |directory| self.directories.open(directory);
-        let (from, to) = match open(&pair.from).and_then(|from| Ok((from, open(&pair.to)?))) {
-            Ok(both) => both,
-            Err(error) => return self.fail_at(Operation::Copy, pair, name, error),
+    ) -> bool {
+        let open = || {
+            let from = self.directories.open(&pair.from)?;
+            let found = self.following.find(&from, name, kind)?;
+            Ok((from, self.directories.open(&pair.to)?, found))
         };
+        let (from, to, found) = match open() {
+            Ok(found) => found,
+            Err(error) => {
+                self.fail_at(Operation::Copy, pair, name, error);
+                return true;
+            }
+        };
+        if found.kind == Kind::Directory {
+            return false;
+        }
         let entry = Transfer {
             from: &from,
             to: &to,
             name,
             new_name: name,
-            kind,
+            found,
         };
         let copied = operations.run(|buffer| {
             let copied = self.directories.with_descriptors(|| bring(&entry, buffer));
@@ -494,6 +556,7 @@ impl<'o> Copying<'o> {
                 self.fail_at(Operation::Copy, pair, name, error);
             }
         }
+        true
     }
 }
 
@@ -526,17 +589,17 @@ impl Visitor for Copying<'_> {
         kind: Kind,
         operations: &mut Operations<'_, Buffer>,
     ) -> bool {
-        if !operations.is_cancelled() {
-            let pair = &place.pair;
-            self.transfer(pair, name, kind, operations, |entry, buffer| {
-                let copied = self.copy_entry(pair, entry, buffer)?;
-                if copied.is_some() {
-                    self.tell(pair, name);
-                }
-                Ok(copied.unwrap_or(0))
-            });
+        if operations.is_cancelled() {
+            return true;
         }
-        true
+        let pair = &place.pair;
+        self.transfer(pair, name, kind, operations, |entry, buffer| {
+            let copied = self.copy_entry(pair, entry, buffer)?;
+            if copied.is_some() {
+                self.tell(pair, name);
+            }
+            Ok(copied.unwrap_or(0))
+        })
     }
 
     fn enter(

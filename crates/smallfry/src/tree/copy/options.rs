@@ -8,6 +8,7 @@ use smallfry_workers::{Control, Strategy};
 
 use super::super::new_entry::Existing;
 use super::links::Links;
+use super::method::Method;
 use crate::sys::AttributeKinds;
 
 /// Returns true for the paths below the source of wanted entries.
@@ -25,6 +26,7 @@ pub(in crate::tree) struct Options {
     pub(in crate::tree) strategy: Strategy,
     pub(in crate::tree) control: Option<Control>,
     pub(in crate::tree) existing: Existing,
+    pub(in crate::tree) method: Method,
     pub(in crate::tree) links: Links,
     pub(in crate::tree) links_replace: bool,
     pub(in crate::tree) parents: bool,
@@ -44,6 +46,7 @@ impl Options {
             strategy: Strategy::Auto,
             control: None,
             existing: Existing::Replace,
+            method: Method::Copy,
             links: Links::Keep,
             links_replace: true,
             parents: false,
@@ -72,6 +75,7 @@ impl fmt::Debug for Options {
         f.debug_struct("Options")
             .field("strategy", &self.strategy)
             .field("existing", &self.existing)
+            .field("method", &self.method)
             .field("links", &self.links)
             .field("links_replace", &self.links_replace)
             .field("parents", &self.parents)
