@@ -12,7 +12,7 @@ mod common;
 use common::assert_one_line;
 use serde_json::Value;
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::thread;
@@ -122,6 +122,71 @@ fn cp_leaves_out_and_keeps_what_it_is_told_to() {
         (fs::read(place.path("new/a.js")).unwrap(), time("new")),
         (b"new".to_vec(), time("from"))
     );
+}
+
+#[test]
+fn cp_preserves_follows_and_links_as_it_is_told_to() {
+    let place = Place::new();
+    symlink("a.js", place.path("from/link")).unwrap();
+    let modified = |path: &str| fs::metadata(place.path(path)).unwrap().modified().unwrap();
+    let number = |path: &str| fs::symlink_metadata(place.path(path)).unwrap().ino();
+    for (index, flag) in ["-p", "-a", "--preserve", "--preserve=all,links", "-pd"]
+        .iter()
+        .enumerate()
+    {
+        place.done(&format!("cp {flag} from to{index}"));
+        for path in ["", "/sub", "/sub/a.map"] {
+            let (from, to) = (format!("from{path}"), format!("to{index}{path}"));
+            assert_eq!(modified(&to), modified(&from), "{flag}");
+        }
+        assert!(place.path(&format!("to{index}/link")).is_symlink());
+    }
+    place.done("cp -L --preserve=mode from followed");
+    assert!(!place.path("followed/link").is_symlink());
+    assert_eq!(fs::read(place.path("followed/link")).unwrap(), b"new");
+    assert_ne!(modified("followed/a.js"), modified("from/a.js"));
+    place.done("cp -l from linked");
+    assert_eq!(number("linked/link"), number("from/link"));
+    place.done("cp -alL from linked-files");
+    assert_eq!(number("linked-files/link"), number("from/a.js"));
+    symlink("gone", place.path("from/dangling")).unwrap();
+    let output = place.run("cp -L from partly");
+    assert_eq!(output.status.code(), Some(1));
+    let expected = "copy from/dangling to partly/dangling: the link leads to nothing";
+    assert_one_line(&output, &[expected]);
+    assert_eq!(list(&place.path("partly")).len(), 4);
+    assert_eq!(
+        place.run("cp --preserve=nothing from to").status.code(),
+        Some(2)
+    );
+    let help = place.run("cp --help").stdout;
+    assert!(String::from_utf8(help).unwrap().lines().count() <= 48);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn cp_keeps_the_owners_for_root_alone() {
+    let place = Place::new();
+    fs::create_dir(place.path("own")).unwrap();
+    if !give_to_nobody(&[place.path(""), place.path("own")]) {
+        return;
+    }
+    std::os::unix::fs::chown(place.path("from/a.js"), Some(1234), Some(4321)).unwrap();
+    let owner = |path: &str| {
+        let status = fs::metadata(place.path(path)).unwrap();
+        (status.uid(), status.gid())
+    };
+    for flag in ["-p", "-a", "--preserve=ownership"] {
+        place.done(&format!("cp {flag} from to"));
+        assert_eq!(owner("to/a.js"), (1234, 4321));
+        fs::remove_dir_all(place.path("to")).unwrap();
+        let output = run_as_nobody(&place, &format!("cp {flag} from own/to"));
+        assert!(output.status.success(), "{output:?}");
+        assert_eq!(owner("own/to/a.js").0, 65534);
+        fs::remove_dir_all(place.path("own/to")).unwrap();
+    }
+    place.done("cp from to");
+    assert_ne!(owner("to/a.js"), (1234, 4321));
 }
 
 #[test]

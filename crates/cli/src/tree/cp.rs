@@ -4,26 +4,35 @@ use super::exclude::Exclude;
 use super::lines::{Lines, quoted};
 use super::summary::{Summary, Total};
 use super::watch::Watch;
+use clap::ValueEnum;
 use serde_json::Map;
 use smallfry::bulk::Strategy;
-use smallfry::tree::{Copier, Existing};
+use smallfry::tree::{Copier, Existing, Links, Method};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf, is_separator};
 use std::process::ExitCode;
 
 const NAME: &str = "smallfry cp";
 
+/// The list of `--preserve` without one.
+const USUAL: &str = if cfg!(windows) {
+    "timestamps"
+} else {
+    "mode,ownership,timestamps"
+};
+
 #[derive(clap::Args)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag")]
 #[command(after_help = "\
 Directories are copied with all that is in them, links as links. Permissions and hard links are
-kept. An existing file is replaced in one step. A copy shares its blocks with its source where the
-file system can do that. Nothing is flushed to the disk.
+always kept. An existing file is replaced in one step. A copy shares its blocks with its source
+where the file system can do that. Nothing is flushed to the disk.
 
 Exit status: 0 if everything was copied, 1 if not, 130 after Ctrl-C, which leaves no half file.
 
 Examples:
   smallfry cp node_modules ../backup
+  smallfry cp -a /srv/www /mnt/backup
   smallfry cp --exclude '*.map' --exclude .cache dist www
   smallfry cp -n assets/* public/")]
 pub(crate) struct Arguments {
@@ -43,9 +52,39 @@ pub(crate) struct Arguments {
     #[arg(short, long, conflicts_with = "json")]
     verbose: bool,
 
-    /// Keep the times of files and directories
-    #[arg(short = 'p', long)]
-    times: bool,
+    /// Keep all: the same as --preserve=all
+    #[arg(short, long)]
+    archive: bool,
+
+    /// The same as --preserve without a LIST
+    #[arg(short = 'p')]
+    preserve_usual: bool,
+
+    /// Keep mode (access control lists, too), ownership, timestamps, xattr, all; without a LIST the
+    /// first three
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_enum,
+        hide_possible_values = true,
+        num_args = 0..=1,
+        require_equals = true,
+        value_delimiter = ',',
+        default_missing_value = USUAL,
+    )]
+    preserve: Vec<Preserved>,
+
+    /// Copy what links lead to, not the links
+    #[arg(short = 'L', long, overrides_with = "no_dereference")]
+    dereference: bool,
+
+    /// Copy links as links, which is the default
+    #[arg(short = 'P', short_alias = 'd', long)]
+    no_dereference: bool,
+
+    /// Make hard links to files and links instead of copies
+    #[arg(short, long)]
+    link: bool,
 
     /// Stay on the file system of each SOURCE
     #[arg(short = 'x', long)]
@@ -80,6 +119,55 @@ pub(crate) struct Arguments {
     destination: PathBuf,
 }
 
+/// A part of an entry that is kept.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Preserved {
+    /// Permissions, which are always kept, and access control lists
+    Mode,
+    /// Owner and group
+    Ownership,
+    /// Times of access and modification
+    Timestamps,
+    /// Hard links, which are always kept
+    Links,
+    /// Extended attributes
+    Xattr,
+    /// All that this system has
+    All,
+}
+
+impl Arguments {
+    /// Sets what is kept.
+    fn preserve(&self, copier: &mut Copier) {
+        let mut kept = self.preserve.clone();
+        if self.archive {
+            kept.push(Preserved::All);
+        }
+        if self.preserve_usual {
+            kept.extend(
+                USUAL
+                    .split(',')
+                    .filter_map(|it| Preserved::from_str(it, false).ok()),
+            );
+        }
+        for part in kept {
+            match part {
+                Preserved::Mode => copier.access_lists(true),
+                Preserved::Ownership => copier.owner(true),
+                Preserved::Timestamps => copier.times(true),
+                Preserved::Links => copier.hard_links(true),
+                Preserved::Xattr => copier.attributes(true),
+                Preserved::All if cfg!(windows) => copier.times(true),
+                Preserved::All => copier
+                    .times(true)
+                    .owner(true)
+                    .access_lists(true)
+                    .attributes(true),
+            };
+        }
+    }
+}
+
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
     let exclude = match Exclude::new(&arguments.exclude) {
         Ok(exclude) => exclude,
@@ -95,9 +183,15 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     let mut copier = Copier::new();
     copier
         .control(watch.control())
-        .times(arguments.times)
         .mounts(!arguments.one_file_system)
         .clone_blocks(!arguments.no_clone);
+    arguments.preserve(&mut copier);
+    if arguments.dereference {
+        copier.links(Links::Follow);
+    }
+    if arguments.link {
+        copier.method(Method::HardLink);
+    }
     if arguments.no_clobber {
         copier.existing(Existing::Keep);
     }
