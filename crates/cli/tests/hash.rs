@@ -313,6 +313,46 @@ fn ctrl_c_ends_a_large_file_and_a_pipe_that_nobody_writes() {
 }
 
 #[test]
+fn cache_reads_only_what_has_changed() {
+    let place = Place::new();
+    // Digests of younger files are not kept.
+    thread::sleep(Duration::from_millis(2100));
+    let bytes = |line: &str| {
+        let json: Value = serde_json::from_str(&place.prints(line)).unwrap();
+        json["bytes"].as_u64().unwrap()
+    };
+    let plain = place.prints("from a");
+    assert_eq!(bytes("--json --cache digests from a"), 9);
+    assert_eq!(bytes("--json --cache digests from a"), 0);
+    assert_eq!(place.prints("--cache digests from a"), plain);
+    fs::write(place.path("from/a.js"), "abd").unwrap();
+    assert_eq!(bytes("--json --cache digests from a"), 3);
+    let changed = place.prints("from a");
+    assert_ne!(changed, plain);
+    let together: Vec<_> = (0..4)
+        .map(|_| {
+            let mut command = place.command(["--cache", "digests", "from", "a"]);
+            command.stdout(Stdio::piped()).spawn().unwrap()
+        })
+        .collect();
+    for child in together {
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), changed);
+    }
+    let whole = fs::read(place.path("digests")).unwrap();
+    fs::write(place.path("digests"), &whole[..whole.len() - 1]).unwrap();
+    let output = place.run("--cache digests from a");
+    assert!(output.status.success());
+    assert_eq!(String::from_utf8_lossy(&output.stdout), changed);
+    let warning = "smallfry hash: warning: digests: the cache is damaged and is made anew\n";
+    assert_eq!(String::from_utf8_lossy(&output.stderr), warning);
+    assert_one_line(&place.run("--cache a from"), &["a: the file is no cache"]);
+    assert_eq!(fs::read(place.path("a")).unwrap(), b"abc");
+    let output = place.run("--cache digests --check a");
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
 fn help_fits_a_screen() {
     let place = Place::new();
     let help = place.prints("-h");

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | hash many files | [`Hasher::files`] |
 //! | hash a tree: names, contents, links, executable files | [`Hasher::tree`] |
+//! | read only what has changed since | [`Hasher::cache`] |
 //!
 //! The contents stay in the thread that reads them: each worker has one buffer of 64 KiB, and
 //! hashes what it has read at once. A file of any size takes no more memory than that.
@@ -30,13 +31,16 @@
 //!   files with the same digest can be made on purpose.
 
 mod algorithm;
+mod cache;
 mod contents;
 mod digest;
 mod files;
 mod hasher;
+mod records;
 mod tree;
 
 pub use algorithm::Algorithm;
+pub use cache::Cache;
 pub use contents::Buffer;
 pub use digest::{Digest, ParseDigestError};
 pub use files::{Digests, HashFile};

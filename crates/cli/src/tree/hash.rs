@@ -15,7 +15,7 @@ use clap::ValueEnum;
 use output::Output;
 use serde_json::{Map, Value, json};
 use smallfry::bulk::Strategy;
-use smallfry::hash::{Algorithm, Digest, Hasher};
+use smallfry::hash::{Algorithm, Cache, Digest, Hasher};
 use smallfry::{Error, Operation};
 use std::io;
 use std::num::NonZeroUsize;
@@ -31,12 +31,16 @@ A file gives the line of sha256sum and b3sum: its digest, two spaces, its name. 
 one line. Its digest stands for all names, contents and links in it, and for which files are
 executable; docs/tree-digest.md defines it. PATH `-` is standard input.
 
+With --cache, a file is read again if its length, inode, time of modification or time of change
+differs, or if it was changed less than two seconds before. Keep FILE out of hashed directories.
+
 Exit status: 0 if everything was hashed and matches, 1 if not, 130 after Ctrl-C.
 
 Examples:
   smallfry hash dist                              # one line for all that is in it
   smallfry hash --algorithm sha256 *.tar > SUMS   # also for sha256sum -c SUMS
   smallfry hash --algorithm sha256 --check SUMS
+  smallfry hash --cache ~/.cache/dist.digests dist
   smallfry hash --exclude .git --exclude '*.log' .")]
 pub(crate) struct Arguments {
     /// Function of the digests; `git` gives git's names of blobs
@@ -54,6 +58,10 @@ pub(crate) struct Arguments {
     /// Take files and links for trees, too: do not follow links, and count if a file is executable
     #[arg(short, long)]
     tree: bool,
+
+    /// Read only files that have changed since the last run with this FILE, which keeps digests
+    #[arg(long, value_name = "FILE", conflicts_with = "check")]
+    cache: Option<PathBuf>,
 
     /// Leave out entries of directories whose name or path below PATH matches
     #[arg(long, value_name = "PATTERN")]
@@ -104,6 +112,17 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     if let Some(threads) = arguments.threads {
         hasher.strategy(Strategy::Threads(threads));
     }
+    let cache = match arguments.cache.as_ref().map(Cache::open).transpose() {
+        Ok(cache) => cache,
+        Err(error) => return refuse(NAME, &error.to_string()),
+    };
+    if let Some(cache) = &cache {
+        if cache.was_damaged() {
+            let path = cache.path().display();
+            eprintln!("{NAME}: warning: {path}: the cache is damaged and is made anew");
+        }
+        hasher.cache(cache);
+    }
     let watch = Watch::begin_reading("hashed");
     hasher.control(watch.control());
     let mut run = Run {
@@ -123,6 +142,9 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         mut total, members, ..
     } = run;
     total.set_bytes(watch.control().progress().bytes);
+    if let Some(Err(error)) = cache.map(|cache| cache.save()) {
+        total.fail(error.to_string());
+    }
     let stopped = watch.end();
     match written {
         // The reader of the pipe has seen enough, as `head` does.

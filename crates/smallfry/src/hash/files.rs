@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use smallfry_workers::{Batch, BatchOptions, Control, Detached, Stream, Task, TaskContext};
 
 use super::algorithm::Algorithm;
+use super::cache::{Cache, settled_stamp};
 use super::contents::{self, Buffer, Failure, Size};
 use super::digest::Digest;
 use crate::error::{Error, Operation};
 use crate::path::{Base, OwnedPaths};
 use crate::raw::{self, BorrowedFile};
+use crate::sys::{self, Kind};
 
 /// The digests of many files, one after the other: the iterator of
 /// [`Hasher::files`](super::Hasher::files).
@@ -42,6 +44,7 @@ impl<I: Iterator<Item: AsRef<Path>>> Iterator for Digests<I> {
 pub struct HashFile {
     pub(super) algorithm: Algorithm,
     pub(super) control: Option<Control>,
+    pub(super) cache: Option<Cache>,
     pub(super) base: Base,
 }
 
@@ -59,7 +62,7 @@ impl Task for HashFile {
         // Closing a file that was only read cannot fail, so it is dropped.
         let file = self.base.open(&path, raw::O_RDONLY, 0)?;
         let file = raw::borrow(&file);
-        let hashed = hash_open(self.algorithm, file, buffer, self.control.as_ref());
+        let hashed = self.hash(file, buffer);
         let (digest, length) = hashed.map_err(|failure| failure.at(&path))?;
         context.moved(usize::try_from(length).unwrap_or(usize::MAX));
         Ok((digest, length))
@@ -74,23 +77,43 @@ impl Task for HashFile {
     }
 }
 
-/// Hashes an open file of any kind from its position to its end.
-fn hash_open(
-    algorithm: Algorithm,
-    file: BorrowedFile<'_>,
-    buffer: &mut Buffer,
-    control: Option<&Control>,
-) -> Result<(Digest, u64), Failure> {
-    let status =
-        raw::status(file).map_err(|errno| Failure::Reason(Operation::Fstat, errno.into()))?;
-    if status.is_directory {
-        let reason = io::ErrorKind::IsADirectory.into();
-        return Err(Failure::Reason(Operation::Read, reason));
+impl HashFile {
+    /// Hashes an open file of any kind from its position to its end, unless the cache has its
+    /// digest.
+    fn hash(&self, file: BorrowedFile<'_>, buffer: &mut Buffer) -> Result<(Digest, u64), Failure> {
+        let Some(cache) = &self.cache else {
+            return self.hash_contents(file, buffer);
+        };
+        let status = sys::entry_status(file);
+        let status = status.map_err(|errno| Failure::Reason(Operation::Fstat, errno.into()))?;
+        if status.kind != Kind::File {
+            return self.hash_contents(file, buffer);
+        }
+        if let Some(digest) = cache.find(self.algorithm, &status) {
+            return Ok((digest, 0));
+        }
+        let stamp = settled_stamp(&status);
+        let (digest, length) = self.hash_contents(file, buffer)?;
+        cache.put(self.algorithm, stamp, digest, length);
+        Ok((digest, length))
     }
-    let size = if status.is_regular {
-        Size::Told(status.size)
-    } else {
-        Size::Unknown
-    };
-    contents::hash(algorithm, file, size, buffer, control)
+
+    fn hash_contents(
+        &self,
+        file: BorrowedFile<'_>,
+        buffer: &mut Buffer,
+    ) -> Result<(Digest, u64), Failure> {
+        let status = raw::status(file);
+        let status = status.map_err(|errno| Failure::Reason(Operation::Fstat, errno.into()))?;
+        if status.is_directory {
+            let reason = io::ErrorKind::IsADirectory.into();
+            return Err(Failure::Reason(Operation::Read, reason));
+        }
+        let size = if status.is_regular {
+            Size::Told(status.size)
+        } else {
+            Size::Unknown
+        };
+        contents::hash(self.algorithm, file, size, buffer, self.control.as_ref())
+    }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use smallfry_workers::{BatchOptions, Control, Strategy};
 
 use super::algorithm::Algorithm;
+use super::cache::Cache;
 use super::digest::Digest;
 use super::files::{Digests, HashFile};
 use super::tree::{self, Filter};
@@ -35,6 +36,7 @@ pub struct Hasher {
     strategy: Strategy,
     control: Option<Control>,
     filter: Option<Filter>,
+    cache: Option<Cache>,
 }
 
 /// The digest of a tree.
@@ -68,6 +70,13 @@ impl Hasher {
     /// Lets `control` cancel the work and show its progress. A large file ends in its middle.
     pub fn control(&mut self, control: &Control) -> &mut Self {
         self.control = Some(control.clone());
+        self
+    }
+
+    /// Takes the digests of files that have not changed from `cache`, and puts others there. The
+    /// bytes of files that are not read are not counted.
+    pub fn cache(&mut self, cache: &Cache) -> &mut Self {
+        self.cache = Some(cache.clone());
         self
     }
 
@@ -112,6 +121,7 @@ impl Hasher {
         HashFile {
             algorithm: self.algorithm,
             control: self.control.clone(),
+            cache: self.cache.clone(),
             base: Base::default(),
         }
     }
@@ -170,6 +180,7 @@ impl Hasher {
             strategy: self.strategy,
             control: self.control.as_ref(),
             filter: self.filter.as_ref(),
+            cache: self.cache.as_ref(),
         };
         let (digest, report) = tree::hash(options, path.as_ref())?;
         Ok(TreeDigest { digest, report })
@@ -182,6 +193,7 @@ impl fmt::Debug for Hasher {
             .field("algorithm", &self.algorithm)
             .field("strategy", &self.strategy)
             .field("control", &self.control)
+            .field("cache", &self.cache.as_ref().map(Cache::path))
             .finish_non_exhaustive()
     }
 }

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use smallfry_workers::{Control, Strategy};
 
 use super::algorithm::Algorithm;
+use super::cache::{Cache, settled_stamp};
 use super::contents::{self, Buffer, Failure, Size};
 use super::digest::Digest;
 use crate::error::{Error, Operation};
@@ -35,6 +36,7 @@ pub(super) struct Options<'o> {
     pub(super) strategy: Strategy,
     pub(super) control: Option<&'o Control>,
     pub(super) filter: Option<&'o Filter>,
+    pub(super) cache: Option<&'o Cache>,
 }
 
 /// Hashes what is at `path`.
@@ -199,6 +201,49 @@ impl Hashing<'_> {
         Ok(algorithm.hash(&list))
     }
 
+    /// Returns the permissions of a file, and its digest if the cache has that.
+    fn cached(&self, open: &OpenDirectory, name: &Name) -> Option<(u32, Digest)> {
+        let cache = self.options.cache?;
+        let status = open.status_of(name).ok()?;
+        if status.kind != Kind::File {
+            return None;
+        }
+        let digest = cache.find(self.options.algorithm, &status)?;
+        Some((status.mode, digest))
+    }
+
+    /// Hashes a file. Returns its permissions and the number of bytes that were read, too.
+    fn hash_file(
+        &self,
+        open: &OpenDirectory,
+        name: &Name,
+        buffer: &mut Buffer,
+    ) -> Result<(u32, Digest, u64), Failure> {
+        let at = |operation| move |reason: io::Error| Failure::Reason(operation, reason);
+        let Options {
+            algorithm,
+            control,
+            cache,
+            ..
+        } = self.options;
+        let open_file = || Ok(open.open_file(name)?);
+        let file = self.directories.with_descriptors(open_file);
+        let file = file.map_err(at(Operation::Open))?;
+        let file = raw::borrow(&file);
+        let status = sys::entry_status(file);
+        let status = status.map_err(|errno| at(Operation::Fstat)(errno.into()))?;
+        if status.kind != Kind::File {
+            return Err(at(Operation::Open)(replaced()));
+        }
+        let stamp = cache.and_then(|_| settled_stamp(&status));
+        let size = Size::Told(status.size);
+        let (digest, bytes) = contents::hash(algorithm, file, size, buffer, control)?;
+        if let Some(cache) = cache {
+            cache.put(algorithm, stamp, digest, bytes);
+        }
+        Ok((status.mode, digest, bytes))
+    }
+
     /// Hashes an entry that is no directory. Returns the number of bytes that were read, too.
     fn hash_entry(
         &self,
@@ -211,19 +256,11 @@ impl Hashing<'_> {
         let algorithm = self.options.algorithm;
         let (kind, digest, bytes) = match kind {
             Kind::File => {
-                let open_file = || Ok(open.open_file(name)?);
-                let file = self.directories.with_descriptors(open_file);
-                let file = file.map_err(at(Operation::Open))?;
-                let file = raw::borrow(&file);
-                let status = sys::entry_status(file);
-                let status = status.map_err(|errno| at(Operation::Fstat)(errno.into()))?;
-                if status.kind != Kind::File {
-                    return Err(at(Operation::Open)(replaced()));
-                }
-                let size = Size::Told(status.size);
-                let control = self.options.control;
-                let (digest, bytes) = contents::hash(algorithm, file, size, buffer, control)?;
-                let kind = match status.mode & EXECUTABLE_BY_OWNER {
+                let (mode, digest, bytes) = match self.cached(open, name) {
+                    Some((mode, digest)) => (mode, digest, 0),
+                    None => self.hash_file(open, name, buffer)?,
+                };
+                let kind = match mode & EXECUTABLE_BY_OWNER {
                     0 => FILE,
                     _ => EXECUTABLE,
                 };

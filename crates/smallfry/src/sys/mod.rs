@@ -86,6 +86,8 @@ mod behind_links;
 
 mod attribute_kinds;
 mod kind;
+#[cfg(feature = "hash")]
+mod stamp;
 
 #[cfg(unix)]
 #[path = "unix/at.rs"]
@@ -147,9 +149,15 @@ pub(crate) use platform::{
 pub(crate) use preserve::{PRESERVES, copy_attributes, set_owner_of};
 pub(crate) use process::{ForkHandlers, at_exit, at_fork};
 pub(crate) use rename::{NOTHING_THERE, TOO_MANY_LINKS, rename, rename_and_flush};
+#[cfg(feature = "hash")]
+pub(crate) use stamp::Stamp;
 pub use status::Status;
 #[cfg(unix)]
 pub(crate) use variant::FOLDS_CASE;
+
+/// True if a file whose [`Stamp`] is the same has the same contents.
+#[cfg(feature = "hash")]
+pub(crate) const HAS_STAMPS: bool = cfg!(unix);
 
 /// The size of the smallest page of all these systems, in bytes. [`page_size`] is that of this
 /// system.

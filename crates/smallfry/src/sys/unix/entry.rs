@@ -2,6 +2,8 @@
 
 use rustix::fs::{self, FileType, Stat, Timespec, Timestamps};
 
+#[cfg(feature = "hash")]
+use super::Stamp;
 use super::kind::Kind;
 use super::platform::{BorrowedFile, errno, full_status, mode_from};
 use crate::errno::Errno;
@@ -41,7 +43,8 @@ pub(crate) struct EntryStatus {
     pub(crate) size: u64,
     /// The number of blocks of 512 bytes that are not holes.
     blocks: u64,
-    times: [(i64, i64); 2],
+    /// The times of access, modification and change.
+    times: [(i64, i64); 3],
 }
 
 impl EntryStatus {
@@ -67,6 +70,7 @@ impl EntryStatus {
             times: [
                 (status.st_atime as i64, status.st_atime_nsec as i64),
                 (status.st_mtime as i64, status.st_mtime_nsec as i64),
+                (status.st_ctime as i64, status.st_ctime_nsec as i64),
             ],
         }
     }
@@ -105,16 +109,31 @@ impl EntryStatus {
         self.times[1]
     }
 
+    /// Returns the part that changes with the contents.
+    #[cfg(feature = "hash")]
+    #[allow(clippy::unnecessary_wraps, reason = "other systems have no such part")]
+    pub(crate) fn stamp(&self) -> Option<Stamp> {
+        let time = |(seconds, nanoseconds)| (seconds, u32::try_from(nanoseconds).unwrap_or(0));
+        Some(Stamp {
+            device: self.identity.device,
+            inode: self.identity.inode,
+            size: self.size,
+            modified: time(self.times[1]),
+            changed: time(self.times[2]),
+        })
+    }
+
     /// Returns the numbers of the owner and of the group.
     pub(crate) fn owner_and_group(&self) -> (u32, u32) {
         (self.owner, self.group)
     }
 
     pub(super) fn timestamps(&self) -> Timestamps {
-        let [last_access, last_modification] = self.times.map(|(tv_sec, nanoseconds)| Timespec {
-            tv_sec,
-            tv_nsec: nanoseconds as _,
-        });
+        let [last_access, last_modification, _] =
+            self.times.map(|(tv_sec, nanoseconds)| Timespec {
+                tv_sec,
+                tv_nsec: nanoseconds as _,
+            });
         Timestamps {
             last_access,
             last_modification,

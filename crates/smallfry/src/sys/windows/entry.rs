@@ -14,6 +14,8 @@ use windows_sys::Win32::Storage::FileSystem::{
 };
 use windows_sys::Win32::System::SystemServices::IO_REPARSE_TAG_AF_UNIX;
 
+#[cfg(feature = "hash")]
+use super::Stamp;
 use super::attributes::set_basic;
 use super::kind::Kind;
 use super::nt::last_error;
@@ -85,6 +87,13 @@ impl EntryStatus {
         let since = self.times[1] - UNIX_EPOCH;
         let seconds = since.div_euclid(PER_SECOND);
         (seconds, since.rem_euclid(PER_SECOND) * 100)
+    }
+
+    /// Returns `None`: nothing tells of a change after which the times were set back.
+    #[cfg(feature = "hash")]
+    #[allow(clippy::unused_self, reason = "other systems tell")]
+    pub(crate) fn stamp(&self) -> Option<Stamp> {
+        None
     }
 
     /// Returns zeros: owners have no numbers here.
