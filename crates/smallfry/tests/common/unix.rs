@@ -59,12 +59,21 @@ pub(crate) struct SmallDisk<'directory>(&'directory Path);
 
 impl<'directory> SmallDisk<'directory> {
     pub(crate) fn mount(path: &'directory Path, options: &str) -> Result<Self, String> {
+        Self::mount_type("tmpfs", path, options)
+    }
+
+    /// Mounts a file system of another type that is in memory.
+    pub(crate) fn mount_type(
+        kind: &str,
+        path: &'directory Path,
+        options: &str,
+    ) -> Result<Self, String> {
         if !cfg!(target_os = "linux") || !is_root() {
             return Err("only root on Linux may mount".into());
         }
         fs::create_dir(path).unwrap();
         let output = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", options, "smallfry-test"])
+            .args(["-t", kind, "-o", options, "smallfry-test"])
             .arg(path)
             .output()
             .map_err(|error| error.to_string())?;
