@@ -7,7 +7,8 @@
 //! | read only what has changed since | [`Hasher::cache`] |
 //!
 //! The contents stay in the thread that reads them: each worker has one buffer of 64 KiB, and
-//! hashes what it has read at once. A file of any size takes no more memory than that.
+//! hashes what it has read at once. A file of any size takes no more memory than that. With BLAKE3
+//! and strategy `Auto`, several threads hash a file from 64 MiB on, if that pays.
 //!
 //! ```
 //! # let directory = tempfile::tempdir()?;
@@ -36,6 +37,7 @@ mod contents;
 mod digest;
 mod files;
 mod hasher;
+mod pieces;
 mod records;
 mod tree;
 

@@ -6,8 +6,11 @@
 mod common;
 
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 #[cfg(unix)]
 use std::{path::PathBuf, process::Command};
 
@@ -104,6 +107,85 @@ fn a_file_of_any_length_has_the_digest_of_its_contents() {
 
 // Wine has no git.
 #[cfg(unix)]
+/// The length from which several threads hash one file with BLAKE3.
+const LARGE: u64 = 64 << 20;
+
+/// Makes a large file, of which most is a hole.
+fn make_large(path: &Path, length: u64) {
+    let mut file = fs::File::create(path).unwrap();
+    for place in [0, 1 << 20, LARGE / 2 - 3, length - 7] {
+        file.seek(SeekFrom::Start(place)).unwrap();
+        file.write_all(&place.to_le_bytes()[..7]).unwrap();
+    }
+    file.set_len(length).unwrap();
+}
+
+#[test]
+fn a_large_file_has_the_same_digest_on_any_number_of_threads() {
+    let directory = Directory::new();
+    let path = directory.path("large");
+    // Wine takes many times as long for each call.
+    let count = if cfg!(windows) { 2 } else { 8 };
+    let lengths = [0, 5_000_007, 1, 1023, 1024, 1025, (1 << 20) - 1, 1 << 20];
+    for length in lengths.into_iter().take(count) {
+        make_large(&path, LARGE + length);
+        let expected = direct(Algorithm::Blake3, &fs::read(&path).unwrap());
+        for strategy in strategies() {
+            let mut hasher = Hasher::new();
+            let mut digests = hasher.strategy(strategy).files([&path, &path]);
+            assert_eq!(digests.next().unwrap().unwrap(), expected, "{length}");
+            assert_eq!(digests.next().unwrap().unwrap(), expected, "{length}");
+        }
+    }
+    let trees = strategies().map(|strategy| {
+        let mut hasher = Hasher::new();
+        hasher.strategy(strategy).tree(&path).unwrap()
+    });
+    assert!(trees.iter().all(|tree| *tree == trees[0]));
+}
+
+#[test]
+fn a_large_file_that_changes_its_length_has_a_digest() {
+    let directory = Directory::new();
+    let path = directory.path("large");
+    make_large(&path, LARGE + 1);
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let file = fs::File::options().write(true).open(&path).unwrap();
+            while !is_over.load(Ordering::Relaxed) {
+                for length in [1, 3 << 20, 5] {
+                    file.set_len(LARGE + length).unwrap();
+                }
+            }
+        });
+        for _ in 0..5 {
+            digest_of(Algorithm::Blake3, &path);
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    let expected = direct(Algorithm::Blake3, &fs::read(&path).unwrap());
+    assert_eq!(digest_of(Algorithm::Blake3, &path), expected);
+}
+
+#[test]
+fn a_cancelled_control_ends_a_large_file_in_its_middle() {
+    let directory = Directory::new();
+    let path = directory.path("large");
+    let length = if cfg!(windows) { LARGE } else { 1 << 40 };
+    fs::File::create(&path).unwrap().set_len(length).unwrap();
+    let control = Control::new();
+    let mut hasher = Hasher::new();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            thread::sleep(Duration::from_millis(50));
+            control.cancel();
+        });
+        let result = hasher.control(&control).files([&path]).next();
+        assert!(cfg!(windows) || result.unwrap().unwrap_err().is_cancelled());
+    });
+}
+
 #[test]
 fn git_blob_is_the_name_that_git_has() {
     let directory = Directory::new();

@@ -2,10 +2,11 @@
 
 use std::io;
 
-use smallfry_workers::Control;
+use smallfry_workers::{Control, Strategy};
 
 use super::algorithm::{Algorithm, State};
 use super::digest::Digest;
+use super::pieces;
 use crate::error::{Error, Operation};
 use crate::raw::BorrowedFile;
 use crate::sys;
@@ -43,7 +44,8 @@ impl Failure {
     }
 }
 
-/// Hashes an open file from its position to its end. Returns the number of bytes, too.
+/// Hashes an open file from its position to its end. Returns the number of bytes, too. With `Auto`,
+/// several threads hash a large file if that pays.
 ///
 /// The first bytes of a large file may be read minutes before its last. So a cancelled `control`
 /// ends it after the piece that is being read.
@@ -52,8 +54,16 @@ pub(super) fn hash(
     file: BorrowedFile<'_>,
     size: Size,
     Buffer(buffer): &mut Buffer,
+    strategy: Strategy,
     control: Option<&Control>,
 ) -> Result<(Digest, u64), Failure> {
+    if let Size::Told(length @ pieces::MIN_LENGTH..) = size
+        && algorithm == Algorithm::Blake3
+        && strategy == Strategy::Auto
+        && let Some(digest) = pieces::hash(file, length, control)?
+    {
+        return Ok((digest, length));
+    }
     let read = |reason: io::Error| Failure::Reason(Operation::Read, reason);
     let told = match size {
         Size::Told(size) => Some(size),

@@ -3,7 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use smallfry_workers::{Batch, BatchOptions, Control, Detached, Stream, Task, TaskContext};
+use smallfry_workers::{
+    Batch, BatchOptions, Control, Detached, Strategy, Stream, Task, TaskContext,
+};
 
 use super::algorithm::Algorithm;
 use super::cache::{Cache, settled_stamp};
@@ -43,6 +45,7 @@ impl<I: Iterator<Item: AsRef<Path>>> Iterator for Digests<I> {
 #[derive(Debug)]
 pub struct HashFile {
     pub(super) algorithm: Algorithm,
+    pub(super) strategy: Strategy,
     pub(super) control: Option<Control>,
     pub(super) cache: Option<Cache>,
     pub(super) base: Base,
@@ -114,6 +117,7 @@ impl HashFile {
         } else {
             Size::Unknown
         };
-        contents::hash(self.algorithm, file, size, buffer, self.control.as_ref())
+        let control = self.control.as_ref();
+        contents::hash(self.algorithm, file, size, buffer, self.strategy, control)
     }
 }

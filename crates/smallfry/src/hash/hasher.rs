@@ -120,6 +120,7 @@ impl Hasher {
     pub fn task(&self) -> HashFile {
         HashFile {
             algorithm: self.algorithm,
+            strategy: self.strategy,
             control: self.control.clone(),
             cache: self.cache.clone(),
             base: Base::default(),

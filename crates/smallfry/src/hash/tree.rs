@@ -222,6 +222,7 @@ impl Hashing<'_> {
         let at = |operation| move |reason: io::Error| Failure::Reason(operation, reason);
         let Options {
             algorithm,
+            strategy,
             control,
             cache,
             ..
@@ -237,7 +238,7 @@ impl Hashing<'_> {
         }
         let stamp = cache.and_then(|_| settled_stamp(&status));
         let size = Size::Told(status.size);
-        let (digest, bytes) = contents::hash(algorithm, file, size, buffer, control)?;
+        let (digest, bytes) = contents::hash(algorithm, file, size, buffer, strategy, control)?;
         if let Some(cache) = cache {
             cache.put(algorithm, stamp, digest, bytes);
         }

@@ -107,11 +107,13 @@ mod nt;
 mod removal;
 
 #[cfg(feature = "archive")]
-pub(crate) use archive::{local_date, local_time, read_at};
+pub(crate) use archive::{local_date, local_time};
 pub(crate) use attribute_kinds::AttributeKinds;
 pub(crate) use attributes::{Attributes, gives_list};
 pub(crate) use behind_links::FOLLOWS_LINKS;
 pub(crate) use beneath::{Directory, LEADS_OUT, LEADS_OUT_WORDS, RENAMES_BENEATH};
+#[cfg(any(feature = "archive", feature = "hash"))]
+pub(crate) use contents::read_at;
 pub(crate) use contents::{clone_file, copy_range, copy_sparse};
 pub(crate) use entry::{EntryStatus, Identity};
 pub(crate) use entry::{entry_status, set_mode_and_times, set_mode_of, set_times};

@@ -1,8 +1,5 @@
 //! Unix: calls that only archives need.
 
-use std::fs::File;
-use std::io;
-use std::os::unix::fs::FileExt as _;
 use std::time::{Duration, SystemTime};
 
 use rustix::fs::{self, AtFlags, Timespec, Timestamps};
@@ -11,13 +8,6 @@ use super::names::Name;
 use super::open_directory::OpenDirectory;
 use super::platform::errno;
 use crate::errno::Errno;
-
-/// Reads at a position, and leaves that of the open file as it is.
-///
-/// `pread`, [pread(2)](https://man7.org/linux/man-pages/man2/pread.2.html)
-pub(crate) fn read_at(file: &File, buffer: &mut [u8], position: u64) -> io::Result<usize> {
-    file.read_at(buffer, position)
-}
 
 /// Returns the local date of a moment, in seconds since 1970: year, month, day, hour, minute and
 /// second.

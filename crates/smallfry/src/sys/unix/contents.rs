@@ -1,5 +1,12 @@
 //! Unix: copying the contents of an open file without reading all of them.
 
+#[cfg(any(feature = "archive", feature = "hash"))]
+use std::fs::File;
+#[cfg(any(feature = "archive", feature = "hash"))]
+use std::io;
+#[cfg(any(feature = "archive", feature = "hash"))]
+use std::os::unix::fs::FileExt as _;
+
 use rustix::fs::{self, SeekFrom};
 use rustix::io::{Errno as Code, pread, pwrite};
 
@@ -66,4 +73,12 @@ pub(crate) fn copy_sparse(
     }
     fs::ftruncate(to, size).map_err(errno)?;
     Ok(size)
+}
+
+/// Reads at a position, and leaves that of the open file as it is.
+///
+/// `pread`, [pread(2)](https://man7.org/linux/man-pages/man2/pread.2.html)
+#[cfg(any(feature = "archive", feature = "hash"))]
+pub(crate) fn read_at(file: &File, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+    file.read_at(buffer, position)
 }

@@ -1,8 +1,5 @@
 //! Windows: calls that only archives need.
 
-use std::fs::File;
-use std::io;
-use std::os::windows::fs::FileExt as _;
 use std::os::windows::io::AsHandle as _;
 use std::ptr;
 use std::time::{Duration, SystemTime};
@@ -22,14 +19,6 @@ use super::entry::{PER_SECOND, UNIX_EPOCH};
 use super::names::Name;
 use super::open_directory::OpenDirectory;
 use crate::errno::Errno;
-
-/// Reads at a position. It moves that of the open file.
-///
-/// `ReadFile`,
-/// [ReadFile](https://learn.microsoft.com/windows/win32/api/fileapi/nf-fileapi-readfile)
-pub(crate) fn read_at(file: &File, buffer: &mut [u8], position: u64) -> io::Result<usize> {
-    file.seek_read(buffer, position)
-}
 
 /// Returns the local date of a moment, in seconds since 1970: year, month, day, hour, minute and
 /// second.
