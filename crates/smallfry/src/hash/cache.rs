@@ -44,8 +44,9 @@ const MIN_AGE: Duration = Duration::from_secs(2);
 ///
 /// # The file
 ///
-/// It ends with a checksum of itself. It has at most 1,048,576 digests, 81 bytes each. Digests stay
-/// in it until that is exceeded. Then only files that were met since [`open`](Self::open) stay.
+/// It ends with a checksum of itself. It has at most 1,048,576 digests, 81 bytes each, all of which
+/// are in memory meanwhile. Digests stay in it until there are more. Then only those of files that
+/// were met since [`open`](Self::open) stay.
 ///
 /// [`save`](Self::save) replaces it in one step. When two programs save, the file is that of the
 /// last one, and files of the other one are hashed again. After a crash it is the old or the new
@@ -150,10 +151,8 @@ impl Cache {
         if !state.is_changed {
             return Ok(());
         }
-        if state.records.len() > MAX_RECORDS {
-            state.records.retain(|_, met| met.is_met);
-        }
-        let records = state.records.iter().take(MAX_RECORDS);
+        drop_some(&mut state.records, MAX_RECORDS);
+        let records = state.records.iter();
         let bytes = records::encode(records.map(|(key, met)| (key, &met.record)));
         WriteOptions::new()
             .replace(true)
@@ -208,6 +207,20 @@ impl Cache {
     }
 }
 
+/// Drops the records of files that were not met, if there are more than `max`; others only if there
+/// are still too many.
+fn drop_some(records: &mut HashMap<Key, Met>, max: usize) {
+    if records.len() > max {
+        records.retain(|_, met| met.is_met);
+    }
+    let mut left = max;
+    records.retain(|_, _| {
+        let is_kept = left > 0;
+        left = left.saturating_sub(1);
+        is_kept
+    });
+}
+
 /// Returns the stamp of a file that is read after this call. `None` if a change could get the same
 /// time as the one before.
 pub(super) fn settled_stamp(status: &EntryStatus) -> Option<Stamp> {
@@ -229,6 +242,36 @@ fn is_settled(stamp: &Stamp, now: SystemTime) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_that_were_met_stay_when_there_are_too_many() {
+        let records = |met: u64, all: u64| -> HashMap<Key, Met> {
+            (0..all)
+                .map(|inode| {
+                    let stamp = Stamp {
+                        device: 1,
+                        inode,
+                        size: 1,
+                        modified: (0, 0),
+                        changed: (0, 0),
+                    };
+                    let digest = Algorithm::Sha1.hash(b"");
+                    let met = Met {
+                        record: Record { stamp, digest },
+                        is_met: inode < met,
+                    };
+                    (Key::new(Algorithm::Sha1, &stamp), met)
+                })
+                .collect()
+        };
+        for (met, all, left) in [(2, 5, 5), (2, 6, 2), (6, 7, 5), (0, 6, 0), (5, 5, 5)] {
+            let mut records = records(met, all);
+            drop_some(&mut records, 5);
+            assert_eq!(records.len(), left, "{met} of {all}");
+            let is_met = records.values().all(|met| met.is_met);
+            assert_eq!(is_met, all > 5 || met == all);
+        }
+    }
 
     #[test]
     fn only_changes_of_the_past_are_settled() {
