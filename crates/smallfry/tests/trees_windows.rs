@@ -18,7 +18,7 @@ use common::platform::{mode_of, set_mode};
 use common::{Directory, assert_error, names};
 use smallfry::Operation;
 use smallfry::bulk::Strategy;
-use smallfry::tree::{Copier, Existing, Mirror, Remover};
+use smallfry::tree::{Copier, Existing, Links, Mirror, Remover};
 
 const FILE_SHARE_READ: u32 = 1;
 const FILE_ATTRIBUTE_HIDDEN: u32 = 2;
@@ -307,4 +307,22 @@ fn junctions_are_copied_and_removed_themselves() {
         assert_eq!(Remover::new().remove(tree).unwrap().files, 1);
     }
     assert_eq!(names(&outside), ["file"]);
+}
+
+#[test]
+fn copy_refuses_to_keep_or_follow_what_it_cannot() {
+    let directory = Directory::new();
+    let from = directory.path("from");
+    fs::create_dir(&from).unwrap();
+    let refused = [
+        Copier::new().owner(true).clone(),
+        Copier::new().access_lists(true).clone(),
+        Copier::new().attributes(true).clone(),
+        Copier::new().links(Links::Follow).clone(),
+    ];
+    for copier in refused {
+        let error = copier.copy(&from, directory.path("to")).unwrap_err();
+        assert_eq!(error.errors()[0].kind(), ErrorKind::Unsupported, "{error}");
+        assert!(!directory.path("to").exists());
+    }
 }
