@@ -522,30 +522,29 @@ impl<'o> Copying<'o> {
         operations: &mut Operations<'_, Buffer>,
         bring: impl Fn(&Transfer<'_>, &mut Buffer) -> io::Result<u64>,
     ) -> bool {
-        let open = || {
-            let from = self.directories.open(&pair.from)?;
-            let found = self.following.find(&from, name, kind)?;
-            Ok((from, self.directories.open(&pair.to)?, found))
-        };
-        let (from, to, found) = match open() {
-            Ok(found) => found,
+        let open = |directory| self.directories.open(directory);
+        let (from, to) = match open(&pair.from).and_then(|from| Ok((from, open(&pair.to)?))) {
+            Ok(both) => both,
             Err(error) => {
                 self.fail_at(Operation::Copy, pair, name, error);
                 return true;
             }
         };
-        if found.kind == Kind::Directory {
+        let found = self.following.find(&from, name, kind);
+        if matches!(&found, Ok(found) if found.kind == Kind::Directory) {
             return false;
         }
-        let entry = Transfer {
-            from: &from,
-            to: &to,
-            name,
-            new_name: name,
-            found,
-        };
         let copied = operations.run(|buffer| {
-            let copied = self.directories.with_descriptors(|| bring(&entry, buffer));
+            let copied = found.and_then(|found| {
+                let entry = Transfer {
+                    from: &from,
+                    to: &to,
+                    name,
+                    new_name: name,
+                    found,
+                };
+                self.directories.with_descriptors(|| bring(&entry, buffer))
+            });
             let bytes = *copied.as_ref().unwrap_or(&0);
             (copied, bytes)
         });
