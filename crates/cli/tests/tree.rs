@@ -640,3 +640,77 @@ fn pack_reports_what_it_cannot_pack() {
         assert_one_line(&place.run(line), &["smallfry pack: ", reason]);
     }
 }
+
+/// A reader may see an archive as soon as it has its name, and a command may be killed at any time.
+#[test]
+fn pack_that_is_killed_or_stopped_leaves_the_name_as_it_was() {
+    for old in [None, Some("old")] {
+        for (signal, left) in [("KILL", 1), ("INT", 0)] {
+            let place = Place::new();
+            // Sparse, so that there is no end to wait for.
+            let endless = fs::File::create(place.path("from/endless")).unwrap();
+            endless.set_len(1 << 40).unwrap();
+            fs::create_dir(place.path("out")).unwrap();
+            if let Some(old) = old {
+                fs::write(place.path("out/a.tgz"), old).unwrap();
+            }
+            let mut child = place
+                .command("pack out/a.tgz from")
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap();
+            let hidden = || {
+                let names = list(&place.path("out"));
+                names.iter().filter(|name| name.starts_with('.')).count()
+            };
+            while hidden() == 0 {
+                assert_eq!(
+                    child.try_wait().unwrap(),
+                    None,
+                    "no temporary file was made"
+                );
+                thread::sleep(Duration::from_millis(1));
+            }
+            Command::new("kill")
+                .args(["-s", signal, &child.id().to_string()])
+                .status()
+                .unwrap();
+            child.wait().unwrap();
+            assert_eq!(
+                fs::read_to_string(place.path("out/a.tgz")).ok().as_deref(),
+                old
+            );
+            assert_eq!(hidden(), left, "{signal}");
+        }
+    }
+}
+
+/// The user may be root, whom nothing keeps from replacing `/dev/stdout` or a device.
+#[test]
+fn pack_writes_to_pipes_and_through_links() {
+    let place = Place::new();
+    let made = Command::new("mkfifo").arg(place.path("pipe")).status();
+    assert!(made.unwrap().success());
+    symlink("pipe", place.path("to-pipe")).unwrap();
+    for name in ["pipe", "to-pipe"] {
+        let path = place.path("pipe");
+        let reader = thread::spawn(move || fs::read(path).unwrap());
+        place.done(&format!("pack --format tar {name} from"));
+        fs::write(place.path("read.tar"), reader.join().unwrap()).unwrap();
+        place.done("unpack -C to read.tar");
+        assert_eq!(list(&place.path("to/from")), ALL, "{name}");
+        fs::remove_dir_all(place.path("to")).unwrap();
+    }
+    let kind = fs::symlink_metadata(place.path("to-pipe")).unwrap();
+    assert!(kind.is_symlink());
+
+    // As `/dev/stdout` is a link to the file that a shell has opened.
+    symlink("real.tar", place.path("link.tar")).unwrap();
+    for _ in 0..2 {
+        place.done("pack link.tar from");
+        let kind = fs::symlink_metadata(place.path("link.tar")).unwrap();
+        assert!(kind.is_symlink());
+        place.done("unpack -C to real.tar");
+        assert_eq!(list(&place.path("to/from")), ALL);
+    }
+}

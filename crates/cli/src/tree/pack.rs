@@ -15,8 +15,9 @@ const NAME: &str = "smallfry pack";
 
 #[derive(clap::Args)]
 #[command(after_help = "\
-Directories are packed with all that is in them, sorted by name, links as links. An existing
-ARCHIVE is replaced in one step, when the new one is whole. Nothing is flushed to the disk.
+Directories are packed with all that is in them, sorted by name, links as links. ARCHIVE gets
+its name in one step, when it is whole; until then an older one stays. A pipe or device is
+written to. Nothing is flushed to the disk.
 
 Exit status: 0 if everything was packed, 1 if not, 130 after Ctrl-C, which leaves no archive.
 

@@ -102,6 +102,8 @@ use crate::raw::{self, AsFile};
 pub use crate::write::Durability;
 use crate::write::{Outcome, WriteOptions};
 pub(crate) use group_commit::GroupCommit;
+#[cfg(feature = "archive")]
+pub(crate) use target::without_links;
 pub(crate) use temporary_file::new_name as temporary_name;
 
 /// Flushes an open file: contents and size with [`Durability::Data`], all metadata with

@@ -117,7 +117,7 @@ impl Old {
 }
 
 /// Returns the path without symbolic links at its end. Its directory holds the file's name.
-pub(super) fn without_links(base: &Base, path: &Path) -> Result<PathBuf, Error> {
+pub(crate) fn without_links(base: &Base, path: &Path) -> Result<PathBuf, Error> {
     match follow(base, path, &mut 0) {
         Ok((target, _)) => Ok(target),
         Err(reason) => Err(Error::at(Operation::Readlink, path, reason)),

@@ -30,14 +30,8 @@ pub(crate) fn create<'e, T>(
     may_replace: impl FnOnce(&EntryStatus) -> io::Result<()>,
     call: impl Fn(&Name) -> Result<T, Errno>,
 ) -> io::Result<Option<(T, NewEntry<'e>)>> {
-    let new_entry = |temporary| NewEntry {
-        directory,
-        name,
-        temporary,
-        is_left: true,
-    };
     match call(name) {
-        Ok(made) => return Ok(Some((made, new_entry(None)))),
+        Ok(made) => return Ok(Some((made, NewEntry::new(directory, name, None)))),
         Err(errno) if !sys::is_taken(errno) => return Err(errno.into()),
         Err(errno) => match existing {
             Existing::Keep => return Ok(None),
@@ -50,12 +44,22 @@ pub(crate) fn create<'e, T>(
         return Err(io::ErrorKind::IsADirectory.into());
     }
     may_replace(&there)?;
+    create_temporary(directory, name, call).map(Some)
+}
+
+/// Makes a new entry by `call`, which gets a temporary name. The entry of the name `name`, if there
+/// is one, is replaced by [`NewEntry::commit`].
+pub(crate) fn create_temporary<'e, T>(
+    directory: &'e OpenDirectory,
+    name: &'e Name,
+    call: impl Fn(&Name) -> Result<T, Errno>,
+) -> io::Result<(T, NewEntry<'e>)> {
     let mut tries = 0;
     loop {
         let temporary = temporary_name(sys::as_path(name));
         let temporary = sys::name_of(temporary.as_ref()).ok_or(io::ErrorKind::InvalidInput)?;
         match call(&temporary) {
-            Ok(made) => return Ok(Some((made, new_entry(Some(temporary))))),
+            Ok(made) => return Ok((made, NewEntry::new(directory, name, Some(temporary)))),
             Err(errno) if sys::is_taken(errno) && tries < MAX_TRIES => tries += 1,
             Err(errno) => return Err(errno.into()),
         }
@@ -70,7 +74,16 @@ pub(crate) struct NewEntry<'e> {
     is_left: bool,
 }
 
-impl NewEntry<'_> {
+impl<'e> NewEntry<'e> {
+    fn new(directory: &'e OpenDirectory, name: &'e Name, temporary: Option<OwnedName>) -> Self {
+        Self {
+            directory,
+            name,
+            temporary,
+            is_left: true,
+        }
+    }
+
     /// Returns the name that the entry has until it is committed.
     pub(crate) fn name(&self) -> &Name {
         self.temporary.as_deref().unwrap_or(self.name)

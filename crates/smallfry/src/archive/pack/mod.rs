@@ -91,8 +91,13 @@ impl Packer {
         self
     }
 
-    /// Packs `sources` into the archive at `archive`, which is replaced in one step. Each source is
-    /// a path and its name in the archive. An empty name stands for the contents of a directory.
+    /// Packs `sources` into the archive at `archive`. Each source is a path and its name in the
+    /// archive. An empty name stands for the contents of a directory.
+    ///
+    /// The archive gets its name in one step, when it is whole. Until then an older one stays. If
+    /// the process is killed, a temporary file stays in the directory, which
+    /// [`remove_temporary_files`](crate::durable::remove_temporary_files) removes. A symbolic link
+    /// at `archive` stays, and its target is replaced. A pipe or device is written to.
     ///
     /// Each directory comes before its entries, which are sorted by the bytes of their names. Links
     /// are packed as links. In a tar, further names of a file are packed as hard links. The archive

@@ -1,6 +1,7 @@
 //! The packing of one archive: a listing, entries that are read ahead, and a format.
 
 use std::collections::HashMap;
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -14,13 +15,14 @@ use super::sink::{Facts, Sink};
 use super::tar::Tar;
 use super::zip::Zip;
 use crate::archive::format::Format;
+use crate::durable::without_links;
 use crate::error::{Error, Operation};
-use crate::path::max_workers;
+use crate::path::{Base, max_workers};
 use crate::raw::{self, OwnedFile};
 use crate::sys::{self, EntryStatus, Identity, OpenDirectory};
 use crate::tree::directory::Directories;
 use crate::tree::report::Results;
-use crate::tree::{Existing, Report, TreeError, new_entry};
+use crate::tree::{Report, TreeError, new_entry};
 
 /// The bytes of a large file that are read at a time, and of the archive that are written.
 const PIECE: usize = 256 << 10;
@@ -89,6 +91,19 @@ impl<'o> Packing<'o> {
     }
 
     fn write_file(&mut self, format: Format, archive: &Path) -> io::Result<()> {
+        match fs::metadata(archive) {
+            Ok(there) if there.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+            // A pipe or device is written to, never replaced.
+            Ok(there) if !there.is_file() => {
+                let stream = OpenOptions::new().write(true).open(archive)?;
+                return match self.write(format, stream) {
+                    Err(Stop::Writing(reason)) => Err(reason),
+                    Err(Stop::Cancelled) | Ok(()) => Ok(()),
+                };
+            }
+            _ => {}
+        }
+        let archive = &without_links(&Base::default(), archive).map_err(Error::into_io_error)?;
         let directory = sys::start_of(archive);
         let directory = if directory.as_os_str().is_empty() {
             Path::new(".")
@@ -98,10 +113,7 @@ impl<'o> Packing<'o> {
         let open = OpenDirectory::open(directory)?;
         let name = sys::last_name(archive).ok_or(io::ErrorKind::IsADirectory)?;
         let create = |name: &_| open.create_file(name, 0o666);
-        let made = new_entry::create(&open, &name, Existing::Replace, |_| Ok(()), create)?;
-        let Some((file, new_entry)) = made else {
-            return Ok(());
-        };
+        let (file, new_entry) = new_entry::create_temporary(&open, &name, create)?;
         let new = sys::entry_status(raw::borrow(&file))?.identity;
         let old = open.status_of(&name).ok().map(|status| status.identity);
         self.own = [Some(new), old];
