@@ -632,6 +632,14 @@ fn pack_reports_what_it_cannot_pack() {
     let place = Place::new();
     for (line, reason) in [
         ("pack archive from", "the name archive tells no format"),
+        (
+            "pack from a.tgz",
+            "did you mean `smallfry pack a.tgz from`?",
+        ),
+        (
+            "pack from other a.tgz",
+            "did you mean `smallfry pack a.tgz from other`?",
+        ),
         ("pack a.tar ..", "`..` can be no name"),
         ("pack a.tar missing", "readdir missing: "),
         ("pack no/a.tar from", "write no/a.tar: "),

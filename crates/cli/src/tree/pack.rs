@@ -6,6 +6,7 @@ use super::watch::Watch;
 use serde_json::Map;
 use smallfry::archive::{Format, Packer};
 use smallfry::bulk::Strategy;
+use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 use std::num::NonZeroUsize;
 use std::path::{Component, Path, PathBuf};
@@ -68,9 +69,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     let stated = arguments.format.as_ref();
     let stated = stated.map(|format| PathBuf::from(format!("archive.{format}")));
     let Some(format) = Format::of_name(stated.as_ref().unwrap_or(archive)) else {
-        let archive = archive.display();
-        let reason = format!("the name {archive} tells no format; give one with --format");
-        return refuse(NAME, &reason);
+        return refuse(NAME, &no_format(archive, &arguments.paths));
     };
     let is_output = archive == Path::new("-");
     if is_output && arguments.json {
@@ -121,6 +120,24 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         members: Map::new(),
     }
     .print(arguments.json)
+}
+
+/// Returns the reason why an archive whose name tells no format is refused. A last path that does
+/// tell one is taken for the archive at the wrong end.
+fn no_format(archive: &Path, paths: &[PathBuf]) -> String {
+    let name = archive.display();
+    match paths.split_last() {
+        Some((last, others)) if Format::of_name(last).is_some() => {
+            let mut line = format!("{NAME} {} {name}", last.display());
+            for path in others {
+                _ = write!(line, " {}", path.display());
+            }
+            format!(
+                "the archive comes first, and the name {name} tells no format; did you mean `{line}`?"
+            )
+        }
+        _ => format!("the name {name} tells no format; give one with --format"),
+    }
 }
 
 /// Returns the name of a path in the archive: without a root, and empty for the directory itself.
