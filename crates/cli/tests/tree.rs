@@ -600,6 +600,12 @@ fn unpack_reports_what_it_cannot_unpack() {
     ] {
         assert_one_line(&place.run(line), &["smallfry unpack: ", reason]);
     }
+    let mut piped = place.command("unpack -C piped -");
+    let none = fs::File::open(place.path("from/a.js")).unwrap();
+    assert_one_line(
+        &piped.stdin(none).output().unwrap(),
+        &["smallfry unpack: read standard input: neither a tar nor"],
+    );
     // The rest of a truncated archive is there.
     pack(&place, "from.tar", &[]);
     let mut archive = fs::read(place.path("from.tar")).unwrap();

@@ -105,11 +105,12 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         packer.strategy(Strategy::Threads(threads));
     }
     let mut total = Total::default();
-    total.add(if is_output {
-        packer.pack_to(format, std::io::stdout().lock(), sources)
+    if is_output {
+        let result = packer.pack_to(format, std::io::stdout().lock(), sources);
+        total.add_stream("standard output", result);
     } else {
-        packer.pack(format, archive, sources)
-    });
+        total.add(packer.pack(format, archive, sources));
+    }
     let stopped = watch.end();
     Summary {
         name: NAME,

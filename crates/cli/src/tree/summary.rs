@@ -1,7 +1,9 @@
 //! The summary of a command, as text or JSON.
 
 use serde_json::{Map, Value, json};
+use smallfry::Error;
 use smallfry::tree::{Report, TreeError};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -32,11 +34,27 @@ impl Default for Total {
 
 impl Total {
     pub(super) fn add(&mut self, result: Result<Report, TreeError>) {
+        self.add_with(result, ToString::to_string);
+    }
+
+    /// Adds the result of an archive that is a stream. Its errors have an empty path, for which
+    /// they say `stream`.
+    pub(super) fn add_stream(&mut self, stream: &str, result: Result<Report, TreeError>) {
+        self.add_with(result, |error| {
+            if error.path() == Some(Path::new("")) {
+                format!("{} {stream}: {}", error.operation(), error.io_error())
+            } else {
+                error.to_string()
+            }
+        });
+    }
+
+    fn add_with(&mut self, result: Result<Report, TreeError>, text: impl Fn(&Error) -> String) {
         let report = match result {
             Ok(report) => report,
             Err(error) => {
                 let errors = error.errors().iter().filter(|it| !it.is_cancelled());
-                self.errors.extend(errors.map(ToString::to_string));
+                self.errors.extend(errors.map(text));
                 error.report()
             }
         };

@@ -113,11 +113,12 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     }
     let mut total = Total::default();
     for archive in &arguments.archives {
-        total.add(if archive == Path::new("-") {
-            unpacker.unpack_from(std::io::stdin().lock(), &arguments.directory)
+        if archive == Path::new("-") {
+            let result = unpacker.unpack_from(std::io::stdin().lock(), &arguments.directory);
+            total.add_stream("standard input", result);
         } else {
-            unpacker.unpack(archive, &arguments.directory)
-        });
+            total.add(unpacker.unpack(archive, &arguments.directory));
+        }
     }
     let stopped = watch.end();
     Summary {
