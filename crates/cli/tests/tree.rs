@@ -612,6 +612,15 @@ fn unpack_reports_what_it_cannot_unpack() {
     archive.truncate(2048);
     fs::write(place.path("cut.tar"), archive).unwrap();
     assert_one_line(&place.run("unpack -C cut cut.tar"), &["read cut.tar: "]);
+    // The list of a zip is at its end.
+    place.done("pack whole.zip from");
+    let mut archive = fs::read(place.path("whole.zip")).unwrap();
+    archive.truncate(archive.len() - 30);
+    fs::write(place.path("cut.zip"), archive).unwrap();
+    assert_one_line(
+        &place.run("unpack -C cut cut.zip"),
+        &["read cut.zip: the zip is damaged or cut off: "],
+    );
 }
 
 #[test]

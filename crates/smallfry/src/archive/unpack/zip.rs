@@ -148,6 +148,9 @@ fn into_io(error: ZipError) -> io::Error {
     match error {
         ZipError::Io(error) => error,
         ZipError::UnsupportedArchive(reason) => io::Error::new(io::ErrorKind::Unsupported, reason),
+        ZipError::InvalidArchive(reason) => {
+            invalid(&format!("the zip is damaged or cut off: {reason}"))
+        }
         error => io::Error::new(io::ErrorKind::InvalidData, error),
     }
 }
