@@ -14,7 +14,6 @@ mod fsync;
 mod fsync_many;
 #[cfg(unix)]
 mod hash_tree;
-#[cfg(unix)]
 mod mirror;
 #[cfg(unix)]
 mod pack;
@@ -51,7 +50,6 @@ pub(crate) static ALL: &[Entry] = &[
     Entry::of::<start::Start>(),
     Entry::of::<calls::Calls>(),
     Entry::of::<copy_tree::CopyTree>(),
-    #[cfg(unix)]
     Entry::of::<mirror::Mirror>(),
     Entry::of::<remove_tree::RemoveTree>(),
     #[cfg(unix)]

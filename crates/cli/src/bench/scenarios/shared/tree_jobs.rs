@@ -49,7 +49,6 @@ impl Case {
         cases.map(of).to_vec()
     }
 
-    #[cfg(unix)]
     pub(crate) const fn sample(&self) -> Sample {
         self.sample
     }
