@@ -90,7 +90,7 @@ test-all:
 test-all-programs: $(RUNTIMES)
 	MAKEFLAGS= nice cargo test -q --no-run $(WORKSPACE)
 	MAKEFLAGS= nice $(LOOM) --no-run
-	nice scripts/windows/build.sh
+	MAKEFLAGS= nice scripts/windows/build.sh
 
 # Hours of generated cases, crashes and files, and programs that people use.
 soak: export SMALLFRY_TEST_ALL := 1

@@ -12,11 +12,12 @@ mod common;
 use common::assert_one_line;
 use serde_json::Value;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A directory with a tree `from` of two files, and more.
 struct Place(tempfile::TempDir);
@@ -410,6 +411,118 @@ fn rm_refuses_what_cannot_be_meant() {
         );
     }
     assert_eq!(list(&place.path("from")), ALL);
+}
+
+/// Runs `rm --later` with the slots in `state`.
+fn rm_later(place: &Place, paths: &str) -> Output {
+    let mut command = place.command(&format!("rm --later {paths}"));
+    command
+        .env("XDG_STATE_HOME", place.path("state"))
+        .output()
+        .unwrap()
+}
+
+/// Waits until the place holds only the slots, and these are empty.
+fn wait_until_removed(place: &Place) {
+    let began = Instant::now();
+    let is_done = || {
+        let slots = place.path("state/smallfry/removing");
+        let mut slots = fs::read_dir(slots).unwrap();
+        let is_empty = slots.all(|slot| slot.unwrap().metadata().unwrap().len() == 0);
+        is_empty && fs::read_dir(place.path("")).unwrap().count() == 1
+    };
+    while !is_done() {
+        assert!(began.elapsed() < Duration::from_secs(60));
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn rm_later_removes_in_the_background() {
+    let place = Place::new();
+    let output = rm_later(&place, "from");
+    assert!(output.status.success(), "{output:?}");
+    assert!(!place.path("from").exists());
+    wait_until_removed(&place);
+}
+
+#[test]
+fn rm_later_goes_on_with_what_a_killed_process_has_left() {
+    let place = Place::new();
+    let slots = place.path("state/smallfry/removing");
+    fs::create_dir_all(&slots).unwrap();
+    let left = place.path(".dist.x.smallfry");
+    fs::create_dir_all(left.join("sub")).unwrap();
+    fs::write(
+        slots.join("7-0"),
+        [left.as_os_str().as_bytes(), b"\0"].concat(),
+    )
+    .unwrap();
+    // Nobody else's file is removed, whatever a slot says.
+    let kept = place.path("state/kept");
+    fs::write(&kept, "").unwrap();
+    fs::write(
+        slots.join("7-1"),
+        [kept.as_os_str().as_bytes(), b"\0"].concat(),
+    )
+    .unwrap();
+    assert!(rm_later(&place, "from").status.success());
+    fs::remove_file(slots.join("7-1")).unwrap();
+    wait_until_removed(&place);
+    assert!(kept.exists());
+}
+
+#[test]
+fn rm_later_tells_what_could_not_be_removed() {
+    let place = Place::new();
+    let slots = place.path("state/smallfry/removing");
+    fs::create_dir_all(&slots).unwrap();
+    fs::write(
+        slots.join("7-0"),
+        b"/none/.dist.x.smallfry\0unlink it: Busy",
+    )
+    .unwrap();
+    let output = rm_later(&place, "from");
+    assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("/none/.dist.x.smallfry, which was to be removed later: unlink it: Busy"),
+        "{said}"
+    );
+    wait_until_removed(&place);
+    assert!(rm_later(&place, "-f none").stderr.is_empty());
+}
+
+#[test]
+fn rm_later_removes_at_once_while_two_others_are_removed() {
+    let place = Place::new();
+    let slots = place.path("state/smallfry/removing");
+    fs::create_dir_all(&slots).unwrap();
+    let device = fs::metadata(place.path("from")).unwrap().dev();
+    let locked = [0, 1].map(|number| {
+        let slot = fs::File::create(slots.join(format!("{device:x}-{number}"))).unwrap();
+        slot.try_lock().unwrap();
+        slot
+    });
+    assert!(rm_later(&place, "from").status.success());
+    assert_eq!(fs::read_dir(place.path("")).unwrap().count(), 1);
+    drop(locked);
+}
+
+#[test]
+fn rm_later_refuses_and_fails_as_rm_does() {
+    let place = Place::new();
+    for (paths, words) in [
+        (".", "refused"),
+        ("from/..", "refused"),
+        ("none", "unlink none: No such file"),
+    ] {
+        assert_one_line(&rm_later(&place, paths), &["smallfry rm: ", words]);
+    }
+    assert_eq!(list(&place.path("from")), ALL);
+    // Files are removed at once.
+    assert!(rm_later(&place, "from/a.js").status.success());
+    assert_eq!(fs::read_dir(place.path("from")).unwrap().count(), 1);
 }
 
 #[test]

@@ -436,6 +436,45 @@ fn remove_refuses_what_cannot_be_meant() {
     );
 }
 
+#[test]
+fn set_aside_renames_beside_and_refuses_what_remove_does() {
+    let directory = Directory::new();
+    let tree = directory.path("tree");
+    make_tree(&tree, 1);
+    let before = describe(&tree);
+    for name in ["tree/.", "tree/..", ".."] {
+        let path = directory.path(name);
+        let error = Remover::new().set_aside(&path).unwrap_err();
+        assert_error(
+            &error,
+            Operation::Rmdir,
+            Some(&path),
+            ErrorKind::InvalidInput,
+        );
+    }
+    let none = directory.path("none");
+    let error = Remover::new().set_aside(&none).unwrap_err();
+    assert_error(&error, Operation::Unlink, Some(&none), ErrorKind::NotFound);
+    let aside = Remover::new().set_aside(&tree).unwrap();
+    assert!(!tree.exists());
+    assert_eq!(aside.parent(), tree.parent());
+    let name = aside.file_name().unwrap().to_str().unwrap();
+    assert!(
+        name.starts_with(".tree.") && name.ends_with(".smallfry"),
+        "{name}"
+    );
+    assert_eq!(describe(&aside), before);
+    #[cfg(unix)]
+    {
+        symlink(&aside, directory.path("link")).unwrap();
+        let link = Remover::new().set_aside(directory.path("link")).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        Remover::new().remove(link).unwrap();
+    }
+    Remover::new().remove(aside).unwrap();
+    assert_eq!(names(&directory.path("")), [""; 0]);
+}
+
 #[cfg(unix)]
 #[test]
 fn remove_stays_on_its_file_system() {

@@ -1,5 +1,6 @@
 //! `smallfry rm`.
 
+use super::later::{self, Slots};
 use super::lines::{Lines, quoted};
 use super::summary::{Summary, Total};
 use super::watch::Watch;
@@ -18,11 +19,16 @@ const NAME: &str = "smallfry rm";
 A link is removed itself, never what it leads to. Paths that end in `.` or `..`, the root, and
 directories on which another file system is mounted are refused.
 
+With --later a directory gets a hidden name beside it (.NAME.….smallfry), and a process removes it
+that goes on when this one has ended. At most two do so for each file system; what is more is removed
+now. The next --later goes on with what a killed one has left, and tells what could not be removed.
+
 Exit status: 0 if everything was removed, 1 if not, 130 after Ctrl-C.
 
 Examples:
   smallfry rm node_modules dist
-  smallfry rm -f build    # no error if there is none")]
+  smallfry rm -f build    # no error if there is none
+  smallfry rm --later target && make")]
 pub(crate) struct Arguments {
     /// Accepted: directories are always removed
     #[arg(short = 'r', short_alias = 'R', long)]
@@ -35,6 +41,14 @@ pub(crate) struct Arguments {
     /// Print each removed entry, in the order in which they are done
     #[arg(short, long, conflicts_with = "json")]
     verbose: bool,
+
+    /// Rename directories at once, and remove them in the background (Unix)
+    #[arg(long, conflicts_with_all = ["mounts", "verbose"])]
+    later: bool,
+
+    /// Remove the tree of the slot that is the standard input
+    #[arg(long, hide = true, conflicts_with = "paths")]
+    slot: bool,
 
     /// Remove what is in directories of other file systems, too
     #[arg(long)]
@@ -49,11 +63,14 @@ pub(crate) struct Arguments {
     json: bool,
 
     /// File or directory to remove
-    #[arg(required = true, value_name = "PATH")]
+    #[arg(required_unless_present = "slot", value_name = "PATH")]
     paths: Vec<PathBuf>,
 }
 
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
+    if arguments.slot {
+        return later::work_off();
+    }
     let watch = Watch::begin("removed");
     let mut remover = Remover::new();
     remover
@@ -72,8 +89,24 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         });
     }
     let mut total = Total::default();
+    let mut members = Map::new();
+    // Without a place for slots everything is removed now.
+    let slots = arguments.later.then(Slots::open).and_then(Result::ok);
+    if let Some(slots) = &slots {
+        for error in slots.resume().unwrap_or_default() {
+            eprintln!("{NAME}: {error}");
+        }
+    }
+    let mut later = 0;
     for path in &arguments.paths {
-        total.add(remover.remove(path));
+        match slots.as_ref().map(|slots| slots.remove(&remover, path)) {
+            Some(Ok(true)) => later += 1,
+            Some(Err(error)) => total.add(Err(error)),
+            Some(Ok(false)) | None => total.add(remover.remove(path)),
+        }
+    }
+    if arguments.later {
+        members.insert("later".to_owned(), later.into());
     }
     lines.flush();
     let stopped = watch.end();
@@ -82,7 +115,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         done: "removed",
         total,
         stopped,
-        members: Map::new(),
+        members,
     }
     .print(arguments.json)
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -13,8 +13,9 @@ use super::report::{Report, Results, TreeError};
 use super::traversal::{Visitor, traverse};
 use super::worker_pool::Operations;
 use crate::closer::Closer;
+use crate::durable::temporary_name;
 use crate::error::{Error, Operation};
-use crate::sys::{self, Kind, Name};
+use crate::sys::{self, Kind, Name, OwnedName};
 
 /// Removes trees.
 ///
@@ -131,19 +132,20 @@ impl Remover {
         let path = path.as_ref();
         let start = sys::start_of(path);
         let results = Results::default();
+        let on_removed = |directory: &Directory, name: &Name, kind| {
+            match kind {
+                Kind::Directory => results.add_directory(),
+                _ => results.add_file(0),
+            }
+            if let Some(on_entry) = &self.on_entry {
+                on_entry(&directory.path_of(&start, name), kind == Kind::Directory);
+            }
+        };
         let removal = Removal {
             mounts: self.mounts,
             is_dry: false,
             is_wanted: &|_, _| true,
-            on_removed: &|directory, name, kind| {
-                match kind {
-                    Kind::Directory => results.add_directory(),
-                    _ => results.add_file(0),
-                }
-                if let Some(on_entry) = &self.on_entry {
-                    on_entry(&directory.path_of(&start, name), kind == Kind::Directory);
-                }
-            },
+            on_removed: &on_removed,
             start: &start,
             directories: &Directories::new(),
             results: &results,
@@ -154,6 +156,46 @@ impl Remover {
             Ok(()) => {}
         }
         results.end()
+    }
+
+    /// Renames the file, link or directory at `path` in one step, to a hidden name in the same
+    /// directory, and returns its path there. [`remove`](Self::remove) may then take its time.
+    ///
+    /// The name is that of a temporary file of this crate. Only its caller removes a directory of
+    /// such a name. Mount points below `path` go with it, and `remove` refuses them.
+    ///
+    /// Nothing of this is flushed. After a power failure either name may be there.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("dist");
+    /// use smallfry::tree::Remover;
+    ///
+    /// # std::fs::create_dir(&path)?;
+    /// let aside = Remover::new().set_aside(&path)?;
+    /// assert!(!path.exists());
+    /// std::thread::spawn(move || Remover::new().remove(aside));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Operation::Rename`], and what [`remove`](Self::remove) refuses.
+    ///
+    /// [renameat(2)](https://man7.org/linux/man-pages/man2/renameat.2.html)
+    pub fn set_aside(&self, path: impl AsRef<Path>) -> Result<PathBuf, Error> {
+        let path = path.as_ref();
+        let start = sys::start_of(path);
+        let removal = Removal {
+            mounts: self.mounts,
+            is_dry: false,
+            is_wanted: &|_, _| true,
+            on_removed: &|_, _, _| {},
+            start: &start,
+            directories: &Directories::new(),
+            results: &Results::default(),
+        };
+        removal.set_aside(path)
     }
 }
 
@@ -206,6 +248,11 @@ impl Place {
     }
 }
 
+fn refuse(path: &Path, reason: &str) -> Error {
+    let reason = io::Error::new(io::ErrorKind::InvalidInput, reason);
+    Error::at(Operation::Rmdir, path, reason)
+}
+
 impl Removal<'_> {
     /// Removes the wanted entries of a directory, and everything in them.
     pub(super) fn remove_in(
@@ -225,25 +272,10 @@ impl Removal<'_> {
         strategy: Strategy,
         control: Option<&Control>,
     ) -> Result<(), Error> {
-        let refuse = |reason: &str| {
-            let reason = io::Error::new(io::ErrorKind::InvalidInput, reason);
-            Error::at(Operation::Rmdir, path, reason)
-        };
-        let name = sys::last_name(path)
-            .ok_or_else(|| refuse("a path that ends in `.` or `..`, or is the root, is refused"))?;
         let at = |operation| move |reason: io::Error| Error::at(operation, path, reason);
-        Closer::global().make_way(path);
-        let start = self
-            .directories
-            .begin(self.start)
-            .map_err(at(Operation::Open))?;
+        let (start, name, kind) = self.find(path)?;
         let open = self.directories.open(&start).map_err(at(Operation::Open))?;
-        let kind = open.kind_of(&name);
-        let kind = kind.map_err(|errno| at(Operation::Unlink)(errno.into()))?;
         if kind != Kind::Directory {
-            if sys::ends_in_separator(path) {
-                return Err(at(Operation::Unlink)(io::ErrorKind::NotADirectory.into()));
-            }
             let removed = open.remove_file(&name);
             removed.map_err(|errno| at(Operation::Unlink)(errno.into()))?;
             (self.on_removed)(&start, &name, kind);
@@ -259,13 +291,58 @@ impl Removal<'_> {
             }
             entered => entered.map_err(at(Operation::Readdir))?,
         };
+        self.check(path, &start, &directory)?;
+        traverse(self, strategy, control, Place::new(directory));
+        Ok(())
+    }
+
+    fn set_aside(&self, path: &Path) -> Result<PathBuf, Error> {
+        let at = |operation| move |reason: io::Error| Error::at(operation, path, reason);
+        let (start, name, kind) = self.find(path)?;
+        if kind == Kind::Directory {
+            let entered = self.directories.enter(&start, &name);
+            let (directory, _) = entered.map_err(at(Operation::Readdir))?;
+            self.check(path, &start, &directory)?;
+        }
+        let renamed = || {
+            let open = self.directories.open(&start)?;
+            let aside = temporary_name(sys::as_path(&name));
+            let aside = sys::name_of(aside.as_ref()).ok_or(io::ErrorKind::InvalidInput)?;
+            open.rename(&name, &aside)?;
+            Ok(start.path_of(self.start, &aside))
+        };
+        renamed().map_err(at(Operation::Rename))
+    }
+
+    /// Finds what is at `path`: the directory that it is in, its name there, and its kind.
+    fn find(&self, path: &Path) -> Result<(Arc<Directory>, OwnedName, Kind), Error> {
+        let at = |operation| move |reason: io::Error| Error::at(operation, path, reason);
+        let name = sys::last_name(path).ok_or_else(|| {
+            let reason = "a path that ends in `.` or `..`, or is the root, is refused";
+            refuse(path, reason)
+        })?;
+        Closer::global().make_way(path);
+        let start = self
+            .directories
+            .begin(self.start)
+            .map_err(at(Operation::Open))?;
+        let open = self.directories.open(&start).map_err(at(Operation::Open))?;
+        let kind = open.kind_of(&name);
+        let kind = kind.map_err(|errno| at(Operation::Unlink)(errno.into()))?;
+        if kind != Kind::Directory && sys::ends_in_separator(path) {
+            return Err(at(Operation::Unlink)(io::ErrorKind::NotADirectory.into()));
+        }
+        Ok((start, name, kind))
+    }
+
+    /// Refuses the root directory, and another file system that is mounted at `path`.
+    fn check(&self, path: &Path, start: &Directory, directory: &Directory) -> Result<(), Error> {
         if sys::root_identity().is_some_and(|root| root == directory.identity()) {
-            return Err(refuse("the root directory is refused"));
+            return Err(refuse(path, "the root directory is refused"));
         }
         if !self.mounts && directory.identity().device != start.identity().device {
-            return Err(refuse(OTHER_FILE_SYSTEM));
+            return Err(refuse(path, OTHER_FILE_SYSTEM));
         }
-        traverse(self, strategy, control, Place::new(directory));
         Ok(())
     }
 
