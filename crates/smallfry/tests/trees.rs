@@ -503,6 +503,36 @@ fn remove_stays_on_its_file_system() {
     assert_eq!(names(&mount), [""; 0]);
 }
 
+/// Such a mount has the device of the tree. Builds in containers have them.
+#[cfg(unix)]
+#[test]
+fn remove_keeps_what_is_in_a_directory_that_is_mounted_once_more() {
+    let directory = Directory::new();
+    let source = directory.path("source");
+    let mount = directory.path("tree/mount");
+    fs::create_dir_all(source.join("sub")).unwrap();
+    fs::create_dir(directory.path("tree")).unwrap();
+    let bound = match SmallDisk::bind(&source, &mount) {
+        Ok(bound) => bound,
+        Err(reason) => {
+            return skip(
+                "remove_keeps_what_is_in_a_directory_that_is_mounted_once_more",
+                &reason,
+            );
+        }
+    };
+    for path in [directory.path("tree"), mount.clone()] {
+        let error = Remover::new().remove(path).unwrap_err();
+        assert_eq!(error.errors().len(), 1, "{error}");
+        assert_eq!(error.errors()[0].path(), Some(&*mount));
+    }
+    Remover::new().set_aside(&mount).unwrap_err();
+    assert_eq!(names(&source), ["sub"]);
+    Remover::new().mounts(true).remove(&mount).unwrap_err();
+    assert_eq!(names(&source), [""; 0]);
+    drop(bound);
+}
+
 #[cfg(unix)]
 #[test]
 fn remove_goes_on_after_an_error() {

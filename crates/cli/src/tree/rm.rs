@@ -17,7 +17,7 @@ const NAME: &str = "smallfry rm";
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag")]
 #[command(after_help = "\
 A link is removed itself, never what it leads to. Paths that end in `.` or `..`, the root, and
-directories on which another file system is mounted are refused.
+mount points are refused.
 
 With --later a directory gets a hidden name beside it (.NAME.….smallfry), and a process removes it
 that goes on when this one has ended. At most two do so for each file system; what is more is removed
@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
     #[arg(long, hide = true, conflicts_with = "paths")]
     slot: bool,
 
-    /// Remove what is in directories of other file systems, too
+    /// Remove what is in mount points, too
     #[arg(long)]
     mounts: bool,
 

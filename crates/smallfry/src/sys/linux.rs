@@ -6,7 +6,8 @@ use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 
 use rustix::fs::{
-    self, AtFlags, FileType, OFlags, RawDir, ResolveFlags, SeekFrom, Statx, StatxFlags,
+    self, AtFlags, FileType, OFlags, RawDir, ResolveFlags, SeekFrom, Statx, StatxAttributes,
+    StatxFlags,
 };
 use rustix::io::retry_on_intr;
 
@@ -65,6 +66,13 @@ pub(in crate::sys) fn device_of_regular(file: BorrowedFile<'_>) -> Option<u64> {
 /// Returns a number for the file system that an open file is on.
 pub(in crate::sys) fn device_of(file: BorrowedFile<'_>) -> Option<u64> {
     quick_status(file).as_ref().map(number_of)
+}
+
+/// Returns true if something is mounted at an open directory: another file system, or a directory of
+/// the same one.
+pub(in crate::sys) fn is_mount_point(directory: BorrowedFile<'_>) -> bool {
+    let status = quick_status(directory);
+    status.is_some_and(|status| status.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
 }
 
 fn number_of(status: &Statx) -> u64 {

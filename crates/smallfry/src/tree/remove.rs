@@ -88,8 +88,9 @@ impl Remover {
         self
     }
 
-    /// Removes what is in directories of other file systems, too. It is off by default, and such a
-    /// directory is an error. The mount point itself stays in any case.
+    /// Removes what is in mount points, too: in other file systems, and on Linux in directories that
+    /// are mounted once more (`mount --bind`). It is off by default, and such a directory is an
+    /// error. The mount point itself stays in any case.
     pub const fn mounts(&mut self, mounts: bool) -> &mut Self {
         self.mounts = mounts;
         self
@@ -228,7 +229,7 @@ pub(super) struct Place {
 const MAX_RETURNS: u32 = 3;
 
 /// The reason why a directory is not removed.
-const OTHER_FILE_SYSTEM: &str = "the directory is on another file system, which is mounted there";
+const MOUNTED: &str = "another file system or directory is mounted there";
 
 impl Place {
     fn new(directory: Arc<Directory>) -> Self {
@@ -335,15 +336,29 @@ impl Removal<'_> {
         Ok((start, name, kind))
     }
 
-    /// Refuses the root directory, and another file system that is mounted at `path`.
-    fn check(&self, path: &Path, start: &Directory, directory: &Directory) -> Result<(), Error> {
+    /// Refuses the root directory, and what is mounted at `path`.
+    fn check(
+        &self,
+        path: &Path,
+        start: &Directory,
+        directory: &Arc<Directory>,
+    ) -> Result<(), Error> {
         if sys::root_identity().is_some_and(|root| root == directory.identity()) {
             return Err(refuse(path, "the root directory is refused"));
         }
-        if !self.mounts && directory.identity().device != start.identity().device {
-            return Err(refuse(path, OTHER_FILE_SYSTEM));
+        if !self.mounts && self.is_mounted(start, directory) {
+            return Err(refuse(path, MOUNTED));
         }
         Ok(())
+    }
+
+    /// Returns true if something is mounted at a directory.
+    fn is_mounted(&self, above: &Directory, directory: &Arc<Directory>) -> bool {
+        directory.identity().device != above.identity().device
+            || self
+                .directories
+                .open(directory)
+                .is_ok_and(|open| open.is_mount_point())
     }
 
     /// Notes that an entry could not be removed.
@@ -459,8 +474,8 @@ impl Visitor for Removal<'_> {
                 return None;
             }
         };
-        if !self.mounts && directory.identity().device != above.directory.identity().device {
-            let reason = io::Error::new(io::ErrorKind::CrossesDevices, OTHER_FILE_SYSTEM);
+        if !self.mounts && self.is_mounted(&above.directory, &directory) {
+            let reason = io::Error::new(io::ErrorKind::CrossesDevices, MOUNTED);
             self.fail_at(Operation::Rmdir, above, name, reason);
             return None;
         }

@@ -68,13 +68,23 @@ impl<'directory> SmallDisk<'directory> {
         path: &'directory Path,
         options: &str,
     ) -> Result<Self, String> {
+        let flags = ["-t", kind, "-o", options];
+        Self::mount_by(&flags, Path::new("smallfry-test"), path)
+    }
+
+    /// Mounts a directory once more.
+    pub(crate) fn bind(source: &Path, path: &'directory Path) -> Result<Self, String> {
+        Self::mount_by(&["--bind"], source, path)
+    }
+
+    fn mount_by(flags: &[&str], source: &Path, path: &'directory Path) -> Result<Self, String> {
         if !cfg!(target_os = "linux") || !is_root() {
             return Err("only root on Linux may mount".into());
         }
         fs::create_dir(path).unwrap();
         let output = Command::new("mount")
-            .args(["-t", kind, "-o", options, "smallfry-test"])
-            .arg(path)
+            .args(flags)
+            .args([source, path])
             .output()
             .map_err(|error| error.to_string())?;
         if output.status.success() {

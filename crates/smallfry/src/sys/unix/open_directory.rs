@@ -67,6 +67,12 @@ impl OpenDirectory {
         entry_status(self.0.as_fd())
     }
 
+    /// Returns true if something is mounted here, as far as the system tells. A directory of the
+    /// same file system, which is mounted here, has the same device.
+    pub(crate) fn is_mount_point(&self) -> bool {
+        variant::is_mount_point(self.0.as_fd())
+    }
+
     /// Returns the status of an entry.
     ///
     /// `fstatat`, [stat(2)](https://man7.org/linux/man-pages/man2/stat.2.html)

@@ -161,6 +161,11 @@ impl OpenDirectory {
         Self::open(&path).map_err(|error| Errno(error.raw_os_error().unwrap_or_default()))
     }
 
+    /// Returns false: mounted volumes are links here.
+    pub(crate) const fn is_mount_point(&self) -> bool {
+        false
+    }
+
     /// Returns the status of this directory.
     pub(crate) fn status(&self) -> Result<EntryStatus, Errno> {
         entry_status(self.file.as_handle())
