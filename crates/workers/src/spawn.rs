@@ -1,5 +1,7 @@
 //! Threads for workers.
 
+use std::process;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{Builder, Scope};
 
 /// The stack of a worker in bytes. Tasks keep large buffers elsewhere.
@@ -17,14 +19,30 @@ pub struct Detached;
 
 impl Spawn<'static> for Detached {
     fn spawn(&self, body: Box<dyn FnOnce() + Send + 'static>) -> bool {
-        builder().spawn(body).is_ok()
+        may_start_threads() && builder().spawn(body).is_ok()
     }
 }
 
 impl<'scope> Spawn<'scope> for &'scope Scope<'scope, '_> {
     fn spawn(&self, body: Box<dyn FnOnce() + Send + 'scope>) -> bool {
-        builder().spawn_scoped(self, body).is_ok()
+        may_start_threads() && builder().spawn_scoped(self, body).is_ok()
     }
+}
+
+/// Returns false in the child of a `fork`, if this was called before that. A thread that starts
+/// there may wait for ever: std has locks for threads that start and end, and one of the parent's
+/// threads may have held such a lock at the `fork`. A program that forks and goes on should do so
+/// before its first call.
+///
+/// ```
+/// assert!(smallfry_workers::may_start_threads());
+/// ```
+pub fn may_start_threads() -> bool {
+    /// The process that has asked first; 0 before that.
+    static FIRST: AtomicU32 = AtomicU32::new(0);
+    let this = process::id();
+    let first = FIRST.compare_exchange(0, this, Ordering::Relaxed, Ordering::Relaxed);
+    first.is_ok() || first == Err(this)
 }
 
 fn builder() -> Builder {

@@ -6,8 +6,8 @@
 //! moment, and pages that are unused in a mapping stay in it. A thread, the keeper, gives back what
 //! nobody needed for [`PERIOD`]. It ends when nothing is left here.
 //!
-//! The child of a `fork` has no keeper. It gives the spare mappings back at once, and starts a
-//! keeper of its own when it has something to keep.
+//! The child of a `fork` has no keeper, and may not start one. It gives the spare mappings back at once,
+//! and keeps none.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -15,6 +15,8 @@ use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
+
+use smallfry_workers::may_start_threads;
 
 use crate::sys::{self, HUGE_PAGE, Mapping};
 
@@ -120,11 +122,12 @@ impl Pool {
     /// Makes sure that there is a keeper. False if the system has no thread for it.
     fn is_kept(&mut self) -> bool {
         if !self.has_keeper {
-            self.has_keeper = std::thread::Builder::new()
-                .name("smallfry-memory".into())
-                .stack_size(256 << 10)
-                .spawn(keeper)
-                .is_ok();
+            self.has_keeper = may_start_threads()
+                && std::thread::Builder::new()
+                    .name("smallfry-memory".into())
+                    .stack_size(256 << 10)
+                    .spawn(keeper)
+                    .is_ok();
         }
         self.has_keeper
     }
@@ -157,6 +160,8 @@ fn can_fork() -> bool {
     static IS_BEGUN: AtomicBool = AtomicBool::new(false);
     static IS_DONE: AtomicBool = AtomicBool::new(false);
     if !IS_DONE.load(Ordering::Acquire) && !IS_BEGUN.swap(true, Ordering::Relaxed) {
+        // From now on children start none.
+        may_start_threads();
         sys::at_fork(&sys::ForkHandlers {
             before: lock_for_fork,
             in_parent: unlock_in_parent,

@@ -8,6 +8,9 @@ const STACK: usize = 256 << 10;
 
 /// Starts a thread that runs `serve`.
 pub(in crate::closer) fn spawn(serve: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    if !smallfry_workers::may_start_threads() {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
     thread::Builder::new()
         .name("smallfry close".into())
         .stack_size(STACK)
