@@ -9,11 +9,7 @@ fn calls_measures_each_function_one_by_one_and_at_once() {
     let place = Place::new();
     let mut bench = place.quick();
     bench.args(["calls", "--runs", "1", "--files", "100", "--package"]);
-    let package = place.package();
-    std::fs::create_dir(package.join("dist")).unwrap();
-    let functions = package.join("dist/fs.js");
-    std::fs::write(functions, "module.exports = require('node:fs');").unwrap();
-    bench.arg(package);
+    bench.arg(place.package());
     let json = measured(&place, &mut bench, &["one: node:fs", "Node's own"]);
     let cases = cases_of(&json, "calls");
     assert_eq!(cases.len(), 46);

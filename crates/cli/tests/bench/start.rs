@@ -10,7 +10,6 @@ fn start_tells_what_loading_smallfry_adds_to_a_process() {
     let mut bench = place.quick();
     bench.args(["start", "--runs", "1", "--package"]);
     let package = place.package();
-    std::fs::create_dir(package.join("dist")).unwrap();
     for name in ["register.js", "index.js"] {
         std::fs::write(package.join("dist").join(name), "").unwrap();
     }
