@@ -35,6 +35,7 @@ mod algorithm;
 mod cache;
 mod contents;
 mod digest;
+mod failure;
 mod files;
 mod hasher;
 mod pieces;

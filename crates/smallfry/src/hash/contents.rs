@@ -6,8 +6,9 @@ use smallfry_workers::{Control, Strategy};
 
 use super::algorithm::{Algorithm, State};
 use super::digest::Digest;
+use super::failure::Failure;
 use super::pieces;
-use crate::error::{Error, Operation};
+use crate::error::Operation;
 use crate::raw::BorrowedFile;
 use crate::sys;
 
@@ -26,22 +27,6 @@ pub(super) enum Size {
     Told(u64),
     /// Anything may be read: from a pipe, a socket, a device.
     Unknown,
-}
-
-/// The reason why a file has no digest.
-pub(super) enum Failure {
-    Reason(Operation, io::Error),
-    /// The batch was cancelled in the middle of the file.
-    Cancelled,
-}
-
-impl Failure {
-    pub(super) fn at(self, path: &std::path::Path) -> Error {
-        match self {
-            Self::Reason(operation, reason) => Error::at(operation, path, reason),
-            Self::Cancelled => Error::cancelled(Operation::Read, path),
-        }
-    }
 }
 
 /// Hashes an open file from its position to its end. Returns the number of bytes, too. With `Auto`,

@@ -9,8 +9,9 @@ use smallfry_workers::{
 
 use super::algorithm::Algorithm;
 use super::cache::{Cache, settled_stamp};
-use super::contents::{self, Buffer, Failure, Size};
+use super::contents::{self, Buffer, Size};
 use super::digest::Digest;
+use super::failure::Failure;
 use crate::error::{Error, Operation};
 use crate::path::{Base, OwnedPaths};
 use crate::raw::{self, BorrowedFile};

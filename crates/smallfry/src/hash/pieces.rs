@@ -15,8 +15,8 @@ use blake3::hazmat::{
 };
 use smallfry_workers::{BatchOptions, Control, Task, TaskContext, run_all};
 
-use super::contents::Failure;
 use super::digest::Digest;
+use super::failure::Failure;
 use crate::error::Operation;
 use crate::raw::BorrowedFile;
 use crate::sys;

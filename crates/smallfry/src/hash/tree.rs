@@ -13,8 +13,9 @@ use smallfry_workers::{Control, Strategy};
 
 use super::algorithm::Algorithm;
 use super::cache::{Cache, settled_stamp};
-use super::contents::{self, Buffer, Failure, Size};
+use super::contents::{self, Buffer, Size};
 use super::digest::Digest;
+use super::failure::Failure;
 use crate::error::{Error, Operation};
 use crate::raw;
 use crate::sys::{self, Kind, Name, OpenDirectory, OwnedName};

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::super::directory::Directory;
 use super::super::new_entry::{self, Existing, NewEntry};
-use super::follow::Found;
 use crate::errno::Errno;
 use crate::raw::{self, OwnedFile};
 use crate::sys::{self, EntryStatus, Kind, Name, OpenDirectory};
@@ -15,6 +14,24 @@ use crate::sys::{self, EntryStatus, Kind, Name, OpenDirectory};
 pub(in crate::tree) struct Pair {
     pub(in crate::tree) from: Arc<Directory>,
     pub(in crate::tree) to: Arc<Directory>,
+}
+
+/// An entry of the source, after a link there was followed or not.
+#[derive(Clone, Copy)]
+pub(in crate::tree) struct Found {
+    pub(in crate::tree) kind: Kind,
+    /// The name is that of a link, which is followed.
+    pub(in crate::tree) is_behind_link: bool,
+}
+
+impl Found {
+    /// An entry that is copied as it is.
+    pub(in crate::tree) const fn itself(kind: Kind) -> Self {
+        Self {
+            kind,
+            is_behind_link: false,
+        }
+    }
 }
 
 /// An entry on its way from one directory to another.

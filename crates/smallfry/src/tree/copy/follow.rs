@@ -5,28 +5,10 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::super::directory::{Directories, Directory};
-use super::entry::invalid;
+use super::entry::{Found, invalid};
 use super::links::Links;
 use super::options::Options;
 use crate::sys::{self, EntryStatus, Identity, Kind, Name, OpenDirectory};
-
-/// An entry of the source, after a link there was followed or not.
-#[derive(Clone, Copy)]
-pub(in crate::tree) struct Found {
-    pub(in crate::tree) kind: Kind,
-    /// The name is that of a link, which is followed.
-    pub(in crate::tree) is_behind_link: bool,
-}
-
-impl Found {
-    /// An entry that is copied as it is.
-    pub(in crate::tree) const fn itself(kind: Kind) -> Self {
-        Self {
-            kind,
-            is_behind_link: false,
-        }
-    }
-}
 
 /// The following of links in a tree that is copied.
 pub(super) struct Following {
