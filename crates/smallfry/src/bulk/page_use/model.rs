@@ -12,10 +12,10 @@ use loom::thread;
 use super::*;
 
 /// Explores with up to four preemptions; `LOOM_MAX_PREEMPTIONS` sets another number. With
-/// `SMALLFRY_TEST_ALL=1` there is no limit, which takes 25 times as long.
+/// `SMALLFRY_SOAK=1` there is no limit, which takes 25 times as long.
 fn explore(model: impl Fn() + Send + Sync + 'static) {
     let mut builder = Builder::new();
-    if std::env::var_os("SMALLFRY_TEST_ALL").is_none() {
+    if std::env::var_os("SMALLFRY_SOAK").is_none() {
         builder.preemption_bound.get_or_insert(4);
     }
     builder.check(model);
