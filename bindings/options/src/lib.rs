@@ -4,11 +4,17 @@
 //! |---|---|
 //! | [`table`] | the one table of bits; the constants of both front ends are generated from it |
 //! | [`OptionBits`] | a number from a front end, and what it asks of `smallfry`'s options |
+//! | [`Changes`] | what a dry run of a mirror finds |
 //!
 //! To add an option, add a row to the table, apply it in [`OptionBits`], and run
 //! `UPDATE_OPTION_BITS=1 cargo test -p smallfry-options`.
 
+#[cfg(unix)]
+mod changes;
 pub mod table;
+
+#[cfg(unix)]
+pub use changes::Changes;
 
 #[cfg(unix)]
 use smallfry::archive::{Packer, Unpacker};
@@ -157,9 +163,9 @@ impl OptionBits {
         copier
     }
 
-    /// Makes what mirrors trees.
+    /// Makes what mirrors trees, and what gets the changes of a dry run.
     #[cfg(unix)]
-    pub fn mirror(self) -> Mirror {
+    pub fn mirror(self) -> (Mirror, Changes) {
         let mut mirror = Mirror::new();
         mirror
             .delete(self.has(DELETE))
@@ -168,7 +174,11 @@ impl OptionBits {
             .hard_links(self.has(HARD_LINKS))
             .clone_blocks(!self.has(NO_CLONE))
             .mounts(self.has(MOUNTS));
-        mirror
+        let changes = Changes::default();
+        if self.has(DRY_RUN) {
+            changes.gather(&mut mirror);
+        }
+        (mirror, changes)
     }
 
     /// Makes what removes trees.

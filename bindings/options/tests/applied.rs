@@ -149,7 +149,7 @@ fn mirrors_do_what_the_bits_say() {
     fs::create_dir(at("a")).unwrap();
     fs::write(at("a/file"), "new").unwrap();
     fs::hard_link(at("a/file"), at("a/name")).unwrap();
-    let mirror = |bits: i32| OptionBits::new(bits).mirror().run(at("a"), at("b"));
+    let mirror = |bits: i32| OptionBits::new(bits).mirror().0.run(at("a"), at("b"));
 
     assert_eq!(mirror(DRY_RUN).unwrap().bytes, 6);
     assert!(!at("b").exists());

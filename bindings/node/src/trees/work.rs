@@ -3,15 +3,13 @@
 use std::collections::HashSet;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use napi_sys as sys;
 use smallfry::archive::{Format, Packer, Unpacker};
 use smallfry::bulk::Control;
 use smallfry::hash::Hasher;
-use smallfry::tree::{Change, Copier, Mirror, Remover};
-use smallfry_options::OptionBits;
-use smallfry_options::table::DRY_RUN;
+use smallfry::tree::{Copier, Mirror, Remover};
+use smallfry_options::{Changes, OptionBits};
 
 use super::call::{Call, strategy};
 use super::list;
@@ -33,9 +31,6 @@ pub(super) enum Work {
     Pack(Packer, Format, Source, PathBuf),
     Hash(Hasher, PathBuf),
 }
-
-/// The changes that a mirror has told; none if it was not asked for them.
-type Changes = Arc<Mutex<Vec<(Change, PathBuf)>>>;
 
 /// An archive that is unpacked.
 pub(super) enum Archive {
@@ -94,18 +89,10 @@ impl Work {
 
     /// Reads a call of `mirrorTree`. An error says which option is wrong.
     pub(super) fn mirror(call: Call<'_>) -> io::Result<Self> {
-        let mut mirror = call.bits().mirror();
+        let (mut mirror, changes) = call.bits().mirror();
         mirror.strategy(call.strategy());
         if let Some(exclude) = call.exclude()? {
             mirror.filter(move |path| !exclude.has(path));
-        }
-        let changes = Changes::default();
-        if call.bits().has(DRY_RUN) {
-            let changes = Arc::clone(&changes);
-            mirror.on_change(move |change, path| {
-                let mut changes = changes.lock().unwrap_or_else(PoisonError::into_inner);
-                changes.push((change, path.to_path_buf()));
-            });
         }
         Ok(Self::Mirror(
             mirror,
@@ -180,8 +167,7 @@ impl Work {
             Self::Copy(mut copier, from, to) => copier.control(control).copy(from, to).into(),
             Self::Mirror(mut mirror, from, to, changes) => {
                 let outcome: Outcome = mirror.control(control).run(from, to).into();
-                let mut changes = changes.lock().unwrap_or_else(PoisonError::into_inner);
-                outcome.with_changes(std::mem::take(&mut *changes))
+                outcome.with_changes(changes.take())
             }
             Self::Remove(mut remover, path) => remover.control(control).remove(path).into(),
             Self::Unpack(mut unpacker, archive, to) => {

@@ -11,8 +11,6 @@ use jni::objects::{JByteArray, JClass, JObject};
 use jni::sys::jint;
 use smallfry::tree::Change;
 use smallfry_options::OptionBits;
-use smallfry_options::table::DRY_RUN;
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// Mirrors a tree. Returns the outcome. If there is no error, the number of changes that a dry run
 /// has found is behind it, and for each the number of a `dev.smallfry.Change` and the path.
@@ -29,28 +27,19 @@ pub(crate) extern "system" fn Java_dev_smallfry_Native_mirrorTree<'local>(
 ) -> JByteArray<'local> {
     called(environment, |env| -> Result<_> {
         let (from, to) = (path_of(env, &from)?, path_of(env, &to)?);
-        let bits = OptionBits::new(bits);
-        let mut mirror = bits.mirror();
+        let (mut mirror, changes) = OptionBits::new(bits).mirror();
         mirror.strategy(options::strategy(threads));
         if let Some(exclude) = exclude_of(env, &exclude)? {
             mirror.filter(move |path| !exclude.has(path));
         }
-        let changes = Arc::new(Mutex::new(Vec::new()));
-        if bits.has(DRY_RUN) {
-            let changes = Arc::clone(&changes);
-            mirror.on_change(move |change, path| {
-                let mut changes = changes.lock().unwrap_or_else(PoisonError::into_inner);
-                changes.push((change, path.to_path_buf()));
-            });
-        }
         let bytes = match watched(env, &watch, |control| mirror.control(control).run(from, to))? {
             Ok(report) => {
                 let mut bytes = encoded(report, &[]);
-                let changes = changes.lock().unwrap_or_else(PoisonError::into_inner);
+                let changes = changes.take();
                 results::push_number(&mut bytes, changes.len());
-                for (change, path) in &*changes {
-                    bytes.push(number_of(*change));
-                    results::push_field(&mut bytes, &sys::bytes_of(path));
+                for (change, path) in changes {
+                    bytes.push(number_of(change));
+                    results::push_field(&mut bytes, &sys::bytes_of(&path));
                 }
                 bytes
             }
