@@ -49,24 +49,14 @@ enum Task {
 }
 
 /// A tree, and what is done with it.
-#[derive(Clone, Copy, Serialize, Display)]
+#[derive(Clone, Copy, Serialize, Display, AsRef, AsMut)]
 #[display("{of}, {task}")]
 pub(crate) struct Case {
     #[serde(flatten)]
+    #[as_ref]
+    #[as_mut]
     of: tree_jobs::Case,
     task: Task,
-}
-
-impl AsRef<tree_jobs::Case> for Case {
-    fn as_ref(&self) -> &tree_jobs::Case {
-        &self.of
-    }
-}
-
-impl AsMut<tree_jobs::Case> for Case {
-    fn as_mut(&mut self) -> &mut tree_jobs::Case {
-        &mut self.of
-    }
 }
 
 impl Case {

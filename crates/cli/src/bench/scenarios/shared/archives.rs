@@ -20,24 +20,14 @@ pub(crate) const NPM_TAR: RowOf = ("npm tar", Functions::NpmTar, Style::Parallel
 pub(crate) const ON_NODE: RowOf = ("smallfry in Node", Functions::Smallfry, Style::Bulk);
 
 /// An archive of a tree.
-#[derive(Clone, Copy, Serialize, Display)]
+#[derive(Clone, Copy, Serialize, Display, AsRef, AsMut)]
 #[display("{of}, {format}")]
 pub(crate) struct Case {
     #[serde(flatten)]
+    #[as_ref]
+    #[as_mut]
     of: tree_jobs::Case,
     pub(crate) format: Format,
-}
-
-impl AsRef<tree_jobs::Case> for Case {
-    fn as_ref(&self) -> &tree_jobs::Case {
-        &self.of
-    }
-}
-
-impl AsMut<tree_jobs::Case> for Case {
-    fn as_mut(&mut self) -> &mut tree_jobs::Case {
-        &mut self.of
-    }
 }
 
 impl Case {

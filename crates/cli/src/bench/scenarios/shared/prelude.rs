@@ -25,7 +25,7 @@ pub(in super::super) use crate::bench::runtime::protocol::{
 pub(in super::super) use crate::bench::runtime::{Kind, Row, Runtime, Way};
 pub(in super::super) use crate::bench::session::{Node, Session};
 pub(in super::super) use crate::bench::stats::percentiles::{Percentiles, median};
-pub(in super::super) use derive_more::Display;
+pub(in super::super) use derive_more::{AsMut, AsRef, Display};
 pub(in super::super) use serde::{Deserialize, Serialize};
 pub(in super::super) use serde_json::{Value, json};
 pub(in super::super) use std::collections::{BTreeMap, BTreeSet, HashMap};
