@@ -223,8 +223,8 @@ unsafe extern "C" fn drop_string(env: sys::napi_env, _data: *mut c_void, owner: 
     drop(contents);
 }
 
-/// Tells V8 that values keep so many bytes more, or fewer, than it knows. It counts those of Buffers
-/// itself, and not those of strings, of which it then collects none until they have 2 GiB.
+/// Tells V8 that values keep so many bytes more, or fewer, than it knows. It counts those of
+/// Buffers itself, and not those of strings, of which it then collects none until they have 2 GiB.
 fn adjust_external(env: sys::napi_env, bytes: isize) {
     let mut all = 0;
     // SAFETY: plain output argument; finalisers may call it, too.

@@ -12,10 +12,10 @@ use crate::sys::metadata::Status;
 #[cfg(unix)]
 use crate::tree_outcome::Outcome;
 
-/// What a job gave, or why it failed.
+/// The result of a job, or the reason why it failed.
 pub(crate) type JobResult = Result<Answer, Reason>;
 
-/// What a job gave.
+/// The result of a job.
 pub(crate) enum Answer {
     Nothing,
     Contents(Contents),

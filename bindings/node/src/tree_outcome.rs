@@ -51,9 +51,9 @@ impl Outcome {
         Self { changes, ..self }
     }
 
-    /// Makes the value that JavaScript gets: `[files, directories, bytes, errors, digest, unchanged,
-    /// deleted, changes]`, each error as [`error_with_path`] makes it, and the digest in hexadecimal
-    /// digits. Each change is its name and, after that, its path.
+    /// Makes the value that JavaScript gets: `[files, directories, bytes, errors, digest,
+    /// unchanged, deleted, changes]`, each error as [`error_with_path`] makes it, and the digest in
+    /// hexadecimal digits. Each change is its name and, after that, its path.
     pub(crate) fn value(&self, env: sys::napi_env) -> sys::napi_value {
         let Report {
             files,

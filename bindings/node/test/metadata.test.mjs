@@ -86,7 +86,7 @@ const MORE_PATHS = {
 };
 const ALL_PATHS = { ...PATHS, ...MORE_PATHS };
 
-/** The kinds of paths for a function. What a call changes, or walks, must be in the directory of its case. */
+/** The kinds of paths for a function. A call changes or walks only the directory of its case. */
 const kindsFor = (name) => {
   const stays = ['mkdir', 'chmod', 'utimes', 'readdir'].includes(name);
   return Object.keys(ALL_PATHS).filter((kind) => !stays || !OUTSIDE.includes(kind));

@@ -1,5 +1,5 @@
-//! The `smallfry` command. It copies, mirrors, removes, packs, unpacks and hashes trees, and measures what
-//! small files cost on this machine.
+//! The `smallfry` command. It copies, mirrors, removes, packs, unpacks and hashes trees, and
+//! measures what small files cost on this machine.
 
 #![allow(
     clippy::cast_possible_wrap,

@@ -1,5 +1,5 @@
-//! `smallfry cp`, `mirror`, `rm`, `pack` and `unpack` as a user runs them: flags, messages, exit status,
-//! Ctrl-C.
+//! `smallfry cp`, `mirror`, `rm`, `pack` and `unpack` as a user runs them: flags, messages, exit
+//! status, Ctrl-C.
 //!
 //! The user of `rm` trusts it with the files beside the tree. The user of `cp` trusts it with the
 //! files that exist already.

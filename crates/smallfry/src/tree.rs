@@ -9,9 +9,10 @@
 //! | leave out entries by patterns | `Exclude`, with the feature `tree` |
 //! | list files by patterns and ignore rules | `TreeOptions`, with the feature `tree` |
 //!
-//! Copying, mirroring, removing and hashing are done by as many threads as pay, which is measured meanwhile.
-//! They go down from one open directory to the next by single names and never follow a link, but
-//! for the source of a copy with [`Links::Follow`]. So another program that exchanges a directory for a link cannot lead them elsewhere.
+//! Copying, mirroring, removing and hashing are done by as many threads as pay, which is measured
+//! meanwhile. They go down from one open directory to the next by single names and never follow a
+//! link, but for the source of a copy with [`Links::Follow`]. So another program that exchanges a
+//! directory for a link cannot lead them elsewhere.
 
 mod copy;
 pub(crate) mod directory;

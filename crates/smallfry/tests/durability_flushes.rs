@@ -258,8 +258,8 @@ fn slow_flushes_of_a_few_files_begin_before_the_first_ends() {
     }
     for work in ["three data replace", "three new full", "three replace full"] {
         let (log, data) = trace(work, &["-e", "inject=fsync:delay_enter=300000"]);
-        // strace writes a call on one line if nothing happens until it ends. Else its end has a line
-        // of its own, without a path.
+        // strace writes a call on one line if nothing happens until it ends. Else its end has a
+        // line of its own, without a path.
         let is_end = |line: &str| line.contains("resumed") || line.contains(" = ");
         let first_end = log.lines().position(is_end).unwrap();
         let begun = log.lines().take(first_end + 1);

@@ -8,7 +8,7 @@ import {
 import { choice, countsOf, flagOr, patternsOf, run, type TreeCounts, type TreeOptions } from './tree-calls.js';
 
 export interface UnpackOptions extends TreeOptions {
-  /** Drops so many names from the start of each path, and entries that have no more. 0 by default. */
+  /** Drops so many names from the start of each path, and entries without more. 0 by default. */
   stripComponents?: number | undefined;
   /**
    * Leaves out entries that match one of these patterns, and everything in such directories. A
@@ -31,8 +31,8 @@ export interface UnpackOptions extends TreeOptions {
    */
   permissions?: boolean | undefined;
   /**
-   * Makes also symbolic links to absolute paths and out of `to`, which are errors otherwise. Entries
-   * never go through them. False by default.
+   * Makes also symbolic links to absolute paths and out of `to`, which are errors otherwise.
+   * Entries never go through them. False by default.
    */
   linksMayLeave?: boolean | undefined;
   /**
@@ -110,15 +110,16 @@ function wholeNumber(name: string, value: unknown, min: number, max: number): nu
  *
  * All entries stay in `to`, and no link is followed below it. These entries are errors, and the
  * rest is unpacked: absolute names and names with `..`, links that lead out, devices and pipes, and
- * a second entry of a name. Set `maxBytes` or `maxRatio` for archives from strangers. Owners are not
- * restored. Nothing is flushed: after a power failure files may be missing, empty or torn. A
+ * a second entry of a name. Set `maxBytes` or `maxRatio` for archives from strangers. Owners are
+ * not restored. Nothing is flushed: after a power failure files may be missing, empty or torn. A
  * process that exits ends the call: small files that were begun are finished, and a large one is
  * removed, as after an abort.
  *
  * @throws TreeError if entries could not be unpacked; the others are unpacked. An entry that is
  * refused has the code ERR_SMALLFRY_REFUSED and its path. So has an archive that is damaged,
  * truncated, of another format or beyond a limit, with the path of the archive. TypeError for wrong
- * arguments. An error with the code ERR_SMALLFRY_NOT_NATIVE without the native addon, and on Windows
+ * arguments. An error with the code ERR_SMALLFRY_NOT_NATIVE without the native addon, and on
+ * Windows
  */
 export async function unpack(
   archive: string | URL | ArrayBufferView | ArrayBuffer, to: PathLike, options?: UnpackOptions,
@@ -151,16 +152,16 @@ export async function unpack(
  * await pack('dist', 'dist.tar.gz', { exclude: '*.map', reproducible: true });
  * ```
  *
- * The archive holds what is in the directory, so that {@link unpack} makes the same directory again.
- * A file or link at `from` is packed under its own name. Entries are sorted by name, and links are
- * packed as links. Further names of a file are hard links in a tar. Owners are those of the files,
- * unless the archive is to be reproducible; extended attributes and access control lists are not
- * packed. The archive itself is left out. Nothing is flushed. A process that exits ends the call,
- * and then no archive is left, as after an abort.
+ * The archive holds what is in the directory, so that {@link unpack} makes the same directory
+ * again. A file or link at `from` is packed under its own name. Entries are sorted by name, and
+ * links are packed as links. Further names of a file are hard links in a tar. Owners are those of
+ * the files, unless the archive is to be reproducible; extended attributes and access control lists
+ * are not packed. The archive itself is left out. Nothing is flushed. A process that exits ends the
+ * call, and then no archive is left, as after an abort.
  *
  * @throws TreeError if entries could not be read; the others are packed. If the archive cannot be
- * written, none is left, and an old one stays. TypeError for wrong arguments. An error with the code
- * ERR_SMALLFRY_NOT_NATIVE without the native addon, and on Windows
+ * written, none is left, and an old one stays. TypeError for wrong arguments. An error with the
+ * code ERR_SMALLFRY_NOT_NATIVE without the native addon, and on Windows
  */
 export async function pack(from: PathLike, archive: PathLike, options?: PackOptions): Promise<TreeCounts> {
   const given = optionsOf(options);

@@ -16,8 +16,8 @@ const ALGORITHMS = ['blake3', 'sha256', 'sha1', 'git'] as const;
 const ENCODINGS = ['hex', 'base64', 'base64url', 'buffer'] as const;
 
 /**
- * An algorithm. `'git'` gives the names that git has for files: SHA-1 of `blob`, a space, the length,
- * a zero byte and the contents.
+ * An algorithm. `'git'` gives the names that git has for files: SHA-1 of `blob`, a space, the
+ * length, a zero byte and the contents.
  */
 export type HashAlgorithm = typeof ALGORITHMS[number];
 
@@ -100,9 +100,9 @@ type Result<O> = O extends { settle: true } ? PromiseSettledResult<Digest<O>>[] 
  * ```
  *
  * The contents never become values of JavaScript. Links are followed. A file of any size takes no
- * more than 64 KiB of memory for each thread. Rejects with the first failure, as `Promise.all` does.
- * With `{settle: true}` it gives each file's outcome, as `Promise.allSettled` does. An abort ends
- * large files in their middle.
+ * more than 64 KiB of memory for each thread. Rejects with the first failure, as `Promise.all`
+ * does. With `{settle: true}` it gives each file's outcome, as `Promise.allSettled` does. An abort
+ * ends large files in their middle.
  *
  * @throws TypeError for wrong arguments. An error with the code ERR_SMALLFRY_NOT_NATIVE without the
  * native addon
@@ -137,8 +137,8 @@ async function hashWhole(path: PathLike, options?: HashTreeOptions): Promise<Tre
  * after the other.
  *
  * @throws TreeError if entries could not be read, and then there is no digest. Also for pipes,
- * sockets and devices. TypeError for wrong arguments. An error with the code ERR_SMALLFRY_NOT_NATIVE
- * without the native addon, and on Windows
+ * sockets and devices. TypeError for wrong arguments. An error with the code
+ * ERR_SMALLFRY_NOT_NATIVE without the native addon, and on Windows
  */
 export const hashTree = hashWhole as <const O extends HashTreeOptions | undefined = undefined>(
   path: PathLike, options?: O,

@@ -40,8 +40,8 @@ export interface MirrorTreeOptions extends TreeOptions {
   /** Deletes entries that are not in the source, but none that are excluded. False by default. */
   delete?: boolean | undefined;
   /**
-   * The comparison of files of the same size: `'time'` takes those with the same time of modification
-   * for the same, and `'contents'` those with the same bytes. `'time'` by default.
+   * The comparison of files of the same size: `'time'` takes those with the same time of
+   * modification for the same, and `'contents'` those with the same bytes. `'time'` by default.
    */
   compare?: 'time' | 'contents' | undefined;
   /** Changes nothing, and only lists what would change. False by default. */
@@ -63,7 +63,7 @@ export interface MirrorTreeOptions extends TreeOptions {
   mounts?: boolean | undefined;
 }
 
-/** A change of one entry, and its path below both directories; empty for the directories themselves. */
+/** A change of an entry, and its path below both directories, which have an empty one. */
 export interface TreeChange {
   change: 'create' | 'update' | 'set attributes' | 'delete';
   path: string;

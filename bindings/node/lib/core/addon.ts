@@ -177,8 +177,8 @@ export interface Native extends NativePackageJSON {
   removeTree?(path: string, id: number, ownScope: 0 | 1, bits: number, threads: number): undefined;
   removeTreeSync?(path: string, bits: number, threads: number): TreeOutcome;
   /**
-   * Mirrors, unpacks, packs or hashes, and calls `complete` with the outcome. Returns a text if an option is
-   * wrong.
+   * Mirrors, unpacks, packs or hashes, and calls `complete` with the outcome. Returns a text if an
+   * option is wrong.
    */
   mirrorTree?(call: MirrorCall): string | undefined;
   unpack?(call: UnpackCall): string | undefined;

@@ -62,7 +62,7 @@ function wasOwn(one: unknown, name: string): boolean {
   return known;
 }
 
-/** The functions that were found to be Node's own last. Comparing with them takes less time than looking again. */
+/** The functions that were found to be Node's own last. To compare is faster than to look again. */
 const seen: Functions = { lstat: undefined, readlink: undefined, stat: undefined, writeFile: undefined, writeFileSync: undefined };
 const seenPromises: Functions = {};
 

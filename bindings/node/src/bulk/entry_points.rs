@@ -295,8 +295,8 @@ impl Drop for Input {
     }
 }
 
-/// `pushPaths(id, joined, beyond)`: paths to be read or hashed, joined by NUL, and how many more will follow,
-/// -1 if that is not known.
+/// `pushPaths(id, joined, beyond)`: paths to be read or hashed, joined by NUL, and how many more
+/// will follow, -1 if that is not known.
 unsafe extern "C" fn push_paths(
     env: sys::napi_env,
     info: sys::napi_callback_info,

@@ -13,7 +13,8 @@ use crate::sys::{EISDIR, is_refused_directory};
 use crate::value::{array, number, text};
 
 /// The result of an entry: `true` or `false` for a file written or left alone, or the contents of a
-/// file read, or the digest of one. An error is a number, or an array that begins with one (`lib/many.ts` knows them).
+/// file read, or the digest of one. An error is a number, or an array that begins with one
+/// (`lib/many.ts` knows them).
 pub(super) trait Value {
     /// Entries that have not begun may be dropped when the environment ends.
     const CAN_BE_DROPPED: bool;

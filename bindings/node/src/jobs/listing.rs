@@ -1,7 +1,7 @@
 //! Lists a directory with all that is below it, as node:fs does with `recursive`.
 //!
-//! The order is that of node:fs, which differs between its functions. node:fs repeats a call that it
-//! might answer in another way: after errors below the first directory, for names that are not
+//! The order is that of node:fs, which differs between its functions. node:fs repeats a call that
+//! it might answer in another way: after errors below the first directory, for names that are not
 //! UTF-8, and for types that the file system does not tell.
 
 use std::collections::VecDeque;

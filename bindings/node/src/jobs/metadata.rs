@@ -48,8 +48,8 @@ impl Metadata {
         )
     }
 
-    /// Makes the call. A directory with those above it is made one at a time. Other threads then work
-    /// in other directories, and do not wait for each other.
+    /// Makes the call. A directory with those above it is made one at a time. Other threads then
+    /// work in other directories, and do not wait for each other.
     pub(super) fn step(&mut self) -> Progress {
         Closer::global().wait_for(borrowed_path(&self.call.path));
         Progress::Done(match perform(&mut self.call) {

@@ -1,4 +1,4 @@
-//! How far a job is.
+//! The progress of a job.
 
 use crate::mailbox::JobResult;
 

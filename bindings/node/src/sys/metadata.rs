@@ -48,7 +48,7 @@ pub(crate) struct Call {
     pub(crate) making: Making,
 }
 
-/// How far a call is that makes a directory with those above it.
+/// The progress of a call that makes a directory with those above it.
 #[derive(Default)]
 pub(crate) struct Making {
     /// The directories to make before that of the call, the next one last.

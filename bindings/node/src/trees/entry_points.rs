@@ -117,8 +117,8 @@ fn begin(
     })
 }
 
-/// `mirrorTree({ id, from, to, bits, threads, exclude })`. The outcome comes to `complete`, with the
-/// changes of a dry run.
+/// `mirrorTree({ id, from, to, bits, threads, exclude })`. The outcome comes to `complete`, with
+/// the changes of a dry run.
 unsafe extern "C" fn mirror_tree(
     env: sys::napi_env,
     info: sys::napi_callback_info,
@@ -126,14 +126,15 @@ unsafe extern "C" fn mirror_tree(
     begin(env, info, Work::mirror)
 }
 
-/// `unpack({ id, archive, to, bits, threads, stripComponents, maxEntries, maxBytes, maxRatio, exclude
-/// })`: unpacks the archive at a path, or one that is in memory. The outcome comes to `complete`.
+/// `unpack({ id, archive, to, bits, threads, stripComponents, maxEntries, maxBytes, maxRatio,
+/// exclude })`: unpacks the archive at a path, or one that is in memory. The outcome comes to
+/// `complete`.
 unsafe extern "C" fn unpack(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
     begin(env, info, Work::unpack)
 }
 
-/// `pack({ id, from, archive, format, bits, threads, level, prefix, exclude })`: packs a tree in the
-/// format that the name `format` tells. The outcome comes to `complete`.
+/// `pack({ id, from, archive, format, bits, threads, level, prefix, exclude })`: packs a tree in
+/// the format that the name `format` tells. The outcome comes to `complete`.
 unsafe extern "C" fn pack(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
     begin(env, info, Work::pack)
 }

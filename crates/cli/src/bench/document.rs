@@ -11,12 +11,14 @@
 //! jvm           null, or {name, binary, flags}
 //! skipped       [reason]: rows that are missing
 //! build         null, or
-//!   tree, files_found, files, bytes, published, rounds,
-//!   cached      part of a sample of the sources that was in the page cache at the end; null where the system does not tell
+//!   tree, files_found, files, bytes, assets, published, rounds,
+//!   cached      part of a sample of the sources that was in the page cache at the end; null where
+//!               the system does not tell
 //!   rows        [{implementation, runtime, style, threads, error, runs}]
 //!     runs      by round, null where there is none:
 //!               {phases: [[name, ns]], files, bytes, usage: {wall_ns, user_ns, sys_ns, peak_kib}}
-//!               phases: walk, type, read, transform, write, close, publish; no close where write closes
+//!               phases: clean, walk, type, read, transform, write, close, assets, publish;
+//!               no close where write closes
 //! write_string  null, or
 //!   rounds
 //!   cells       [{cell: {length, text, function, data, target, addressing}, calls_per_sample, rows}]

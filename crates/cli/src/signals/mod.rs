@@ -13,8 +13,8 @@ use unix as platform;
 
 use std::io;
 
-/// Calls `stop` on a thread of its own, each time that the command is asked to stop. `stop` gets the
-/// exit code that shells give a command which that signal has ended. Call it once per process.
+/// Calls `stop` on a thread of its own, each time that the command is asked to stop. `stop` gets
+/// the exit code that shells give a command which that signal has ended. Call it once per process.
 pub(crate) fn listen(stop: impl FnMut(u8) + Send + 'static) -> io::Result<()> {
     platform::listen(stop)
 }

@@ -7,8 +7,8 @@ use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write as _};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Standard output: whole lines at a time to a terminal, more at a time elsewhere. A reader that has
-/// gone away is no reason to stop.
+/// Standard output: whole lines at a time to a terminal, more at a time elsewhere. A reader that
+/// has gone away is no reason to stop.
 #[derive(Clone)]
 pub(super) struct Lines(Arc<Inner>);
 

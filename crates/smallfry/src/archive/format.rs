@@ -24,8 +24,8 @@ pub enum Format {
 }
 
 impl Format {
-    /// Returns the format that the name of an archive tells, whatever its case: `.tar`, `.tar.gz` or
-    /// `.tgz`, `.tar.zst` or `.tzst`, `.zip`.
+    /// Returns the format that the name of an archive tells, whatever its case: `.tar`, `.tar.gz`
+    /// or `.tgz`, `.tar.zst` or `.tzst`, `.zip`.
     ///
     /// ```
     /// use smallfry::archive::Format;

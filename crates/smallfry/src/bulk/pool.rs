@@ -6,8 +6,8 @@
 //! moment, and pages that are unused in a mapping stay in it. A thread, the keeper, gives back what
 //! nobody needed for [`PERIOD`]. It ends when nothing is left here.
 //!
-//! The child of a `fork` has no keeper, and may not start one. It gives the spare mappings back at once,
-//! and keeps none.
+//! The child of a `fork` has no keeper, and may not start one. It gives the spare mappings back at
+//! once, and keeps none.
 
 use std::cell::Cell;
 use std::collections::VecDeque;

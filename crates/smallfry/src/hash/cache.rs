@@ -22,7 +22,8 @@ const MIN_AGE: Duration = Duration::from_secs(2);
 ///
 /// A file is not read again if its device, inode, length, time of modification and time of change
 /// (`ctime`) are the same. Any program can set the time of modification, but the system alone sets
-/// the time of change. So a change is noticed even if length and time of modification stay the same.
+/// the time of change. So a change is noticed even if length and time of modification stay the
+/// same.
 ///
 /// A change could get the same time as the one before. So nothing is kept of a file that had been
 /// changed less than two seconds before it was hashed, and it is hashed again the next time. git's
@@ -57,9 +58,9 @@ const MIN_AGE: Duration = Duration::from_secs(2);
 /// # What is not promised
 ///
 /// - **Protection.** A program that can write the file can also make digests.
-/// - **Changes without a time.** A program that writes through a mapping changes the time only at its
-///   first write to a page. After a power failure a file can have newer contents than its time tells.
-///   Some file systems do not have times of change (FAT, sshfs).
+/// - **Changes without a time.** A program that writes through a mapping changes the time only at
+///   its first write to a page. After a power failure a file can have newer contents than its time
+///   tells. Some file systems do not have times of change (FAT, sshfs).
 /// - **Damage.** If the disk changes contents, no time changes.
 #[derive(Clone, Debug)]
 pub struct Cache(Arc<Shared>);
@@ -145,7 +146,8 @@ impl Cache {
     ///
     /// # Errors
     ///
-    /// Those of [`WriteOptions::write`] with [`replace`](WriteOptions::replace). The old file stays.
+    /// The errors of [`WriteOptions::write`] with [`replace`](WriteOptions::replace). The old file
+    /// stays.
     pub fn save(&self) -> Result<(), Error> {
         let mut state = self.state();
         if !state.is_changed {

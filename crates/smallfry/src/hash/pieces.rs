@@ -1,7 +1,7 @@
 //! A large file on several threads, each of which hashes other pieces of it.
 //!
-//! BLAKE3 is defined by a binary tree over the contents. A piece is a subtree of it, so pieces can be
-//! hashed in any order and put together at the end.
+//! BLAKE3 is defined by a binary tree over the contents. A piece is a subtree of it, so pieces can
+//! be hashed in any order and put together at the end.
 //!
 //! [BLAKE3, 2.1](https://github.com/BLAKE3-team/BLAKE3-specs/blob/master/blake3.pdf)
 

@@ -68,8 +68,8 @@ pub(in crate::sys) fn device_of(file: BorrowedFile<'_>) -> Option<u64> {
     quick_status(file).as_ref().map(number_of)
 }
 
-/// Returns true if something is mounted at an open directory: another file system, or a directory of
-/// the same one.
+/// Returns true if something is mounted at an open directory: another file system, or a directory
+/// of the same one.
 pub(in crate::sys) fn is_mount_point(directory: BorrowedFile<'_>) -> bool {
     let status = quick_status(directory);
     status.is_some_and(|status| status.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))

@@ -110,8 +110,8 @@ impl Copier {
     /// Gives the copies the owners and groups of their sources. It is off by default, and copies
     /// belong to the user who makes them.
     ///
-    /// Where the system refuses it to a user other than root, the group alone is given, and where it
-    /// refuses that too, the copy keeps its own. Then a file loses the permissions to run as its
+    /// Where the system refuses it to a user other than root, the group alone is given, and where
+    /// it refuses that too, the copy keeps its own. Then a file loses the permissions to run as its
     /// owner or group. To root a refusal is an error. `cp -p` has the same rule.
     ///
     /// [chown(2)](https://man7.org/linux/man-pages/man2/chown.2.html)
@@ -182,10 +182,11 @@ impl Copier {
 
     /// Copies the file, link or directory at `from`, and everything in it, to `to`.
     ///
-    /// A directory is merged into one that is there, which keeps what it has. Links are copied
-    /// as they are, unless [`links`](Self::links) says otherwise. Holes of sparse files are kept. Permissions are those of the source. Times,
-    /// owner, access control lists and extended attributes are kept if that is asked. An entry that
-    /// cannot be copied is an error, and the rest is copied.
+    /// A directory is merged into one that is there, which keeps what it has. Links are copied as
+    /// they are, unless [`links`](Self::links) says otherwise. Holes of sparse files are kept.
+    /// Permissions are those of the source. Times, owner, access control lists and extended
+    /// attributes are kept if that is asked. An entry that cannot be copied is an error, and the
+    /// rest is copied.
     ///
     /// Neither at `to` nor below it is a link followed. Nothing is flushed: after a power failure
     /// files may be missing, empty or torn.

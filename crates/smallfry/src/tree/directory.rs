@@ -1,9 +1,9 @@
 //! The directories of a tree that are open, a bounded number of them.
 //!
 //! A job holds its directory, and the directory those above it. Each is opened by its name in the
-//! one above, so that no link is followed that is not meant to be. When too many are open, the one that has been open for
-//! longest is closed. It is opened again when it is needed: from a directory in it by `..`, or down
-//! from one above. A directory that is not the same then is an error.
+//! one above, so that no link is followed that is not meant to be. When too many are open, the one
+//! that has been open for longest is closed. It is opened again when it is needed: from a directory
+//! in it by `..`, or down from one above. A directory that is not the same then is an error.
 
 use std::collections::VecDeque;
 use std::io;

@@ -214,8 +214,8 @@ impl Mirror {
     ///
     /// - On Windows the permissions are the attributes read-only, hidden and system. Read-only
     ///   entries of the mirror are replaced and deleted as well. A file that another program has
-    ///   open and does not share is waited for, up to a second in each directory. The rest is as for
-    ///   [`Copier::copy`](super::Copier::copy).
+    ///   open and does not share is waited for, up to a second in each directory. The rest is as
+    ///   for [`Copier::copy`](super::Copier::copy).
     ///
     /// # Errors
     ///

@@ -88,9 +88,9 @@ impl Remover {
         self
     }
 
-    /// Removes what is in mount points, too: in other file systems, and on Linux in directories that
-    /// are mounted once more (`mount --bind`). It is off by default, and such a directory is an
-    /// error. The mount point itself stays in any case.
+    /// Removes what is in mount points, too: in other file systems, and on Linux in directories
+    /// that are mounted once more (`mount --bind`). It is off by default, and such a directory is
+    /// an error. The mount point itself stays in any case.
     pub const fn mounts(&mut self, mounts: bool) -> &mut Self {
         self.mounts = mounts;
         self

@@ -22,8 +22,8 @@ pub(super) fn outcome<'local>(
     env.byte_array_from_slice(&bytes)
 }
 
-/// Returns the numbers of files, directories, bytes, and unchanged and deleted entries; the number of
-/// errors, and the errors.
+/// Returns the numbers of files, directories, bytes, and unchanged and deleted entries; the number
+/// of errors, and the errors.
 pub(super) fn encoded(report: Report, errors: &[Error]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for count in [

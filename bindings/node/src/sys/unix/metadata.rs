@@ -38,7 +38,8 @@ fn with_number<N: Copy>(
     repeated(|| unsafe { call(path.as_ptr(), number) }).map(|_| Answer::Nothing)
 }
 
-/// Tells whether an error is that of a path, and not of a kernel or a sandbox that refuses the call.
+/// Tells whether an error is that of a path, and not of a kernel or a sandbox that refuses the
+/// call.
 pub(crate) fn is_plain(errno: Errno) -> bool {
     matches!(
         errno.0,
@@ -168,9 +169,9 @@ fn names(path: &CStr, typed: bool) -> Result<Vec<u8>, Errno> {
 /// [path_resolution(7)](https://man7.org/linux/man-pages/man7/path_resolution.7.html)
 const MAX_LINKS: usize = 40;
 
-/// Returns an absolute path without symbolic links. `..` in the target of a link takes away the name
-/// before it, even if that is a link to elsewhere: so does node:fs. An error says only that node:fs
-/// has to decide, as it does for links to pipes and for names that are not UTF-8.
+/// Returns an absolute path without symbolic links. `..` in the target of a link takes away the
+/// name before it, even if that is a link to elsewhere: so does node:fs. An error says only that
+/// node:fs has to decide, as it does for links to pipes and for names that are not UTF-8.
 fn resolve_names(path: &CStr) -> Result<Vec<u8>, Errno> {
     let mut path = path.to_bytes().to_vec();
     // The part of the path before this is without links.

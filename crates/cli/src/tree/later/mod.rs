@@ -1,10 +1,10 @@
 //! `smallfry rm --later`: a tree is renamed at once, and removed by a process of its own.
 //!
 //! Such a process has a slot: a file in a directory of the user that names the tree. The process
-//! holds a lock on it (`flock`), which ends with the process, however it ends. So a slot with a name
-//! and without a lock was left by a process that was killed, or by a power failure, and the next
-//! call gives it to another process. Two slots for each file system bound how many processes wait
-//! for one disk.
+//! holds a lock on it (`flock`), which ends with the process, however it ends. So a slot with a
+//! name and without a lock was left by a process that was killed, or by a power failure, and the
+//! next call gives it to another process. Two slots for each file system bound how many processes
+//! wait for one disk.
 
 #[cfg(not(unix))]
 mod other;

@@ -1,5 +1,5 @@
-//! What the program waits for: the function with the largest share, whether smallfry does it, and
-//! what would help.
+//! The call that the program waits for longest: its share, whether smallfry does it, and what would
+//! help.
 
 use super::sentence::{plural, say};
 use crate::bench::report::text;

@@ -1,5 +1,5 @@
-// eslint on the package lodash-es. The report names files by absolute paths, which are the same in all
-// runs.
+// eslint on the package lodash-es. The report names files by absolute paths, which are the same in
+// all runs.
 
 import fs from 'node:fs';
 

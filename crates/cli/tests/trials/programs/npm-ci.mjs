@@ -1,7 +1,7 @@
 // `npm ci --offline` of a node_modules of 20,000 files, from a cache filled before.
 //
-// The logs of npm go to the cache, which is not compared. Install scripts are left out: they could do
-// anything.
+// The logs of npm go to the cache, which is not compared. Install scripts are left out: they could
+// do anything.
 
 import { moveAway } from '../input.mjs';
 

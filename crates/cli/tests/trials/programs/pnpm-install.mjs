@@ -1,8 +1,8 @@
 // `pnpm install --offline --frozen-lockfile` of a node_modules of 20,000 files, from a store filled
 // before.
 //
-// pnpm writes the time of the installation into .modules.yaml and .pnpm-workspace-state-v1.json. They
-// differ between any two runs, so that `smallfry try` finds no fault with them.
+// pnpm writes the time of the installation into .modules.yaml and .pnpm-workspace-state-v1.json.
+// They differ between any two runs, so that `smallfry try` finds no fault with them.
 
 import { moveAway } from '../input.mjs';
 

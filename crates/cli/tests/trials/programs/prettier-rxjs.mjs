@@ -1,5 +1,5 @@
-// `prettier --check` over the sources in the package rxjs. It writes nothing; the names of the files
-// that are formatted otherwise are printed, and so compared. They make it fail.
+// `prettier --check` over the sources in the package rxjs. It writes nothing; the names of the
+// files that are formatted otherwise are printed, and so compared. They make it fail.
 
 import fs from 'node:fs';
 

@@ -1,5 +1,5 @@
-// svgo over the icons of simple-icons. `--quiet`, because it prints sizes in the order in which files
-// become ready.
+// svgo over the icons of simple-icons. `--quiet`, because it prints sizes in the order in which
+// files become ready.
 
 import { moveAway } from '../input.mjs';
 

@@ -1,5 +1,5 @@
-// tinyglobby over a node_modules of 20,000 files. The paths are sorted, because they come in the order
-// in which directories were listed.
+// tinyglobby over a node_modules of 20,000 files. The paths are sorted, because they come in the
+// order in which directories were listed.
 
 import fs from 'node:fs';
 

@@ -70,15 +70,17 @@ impl Packer {
     }
 
     /// Makes the same archive of the same names and contents: with owner 0, permissions 0755 or
-    /// 0644, and times of 1970, or 1980 in a zip, which knows no earlier ones. It is off by default.
+    /// 0644, and times of 1970, or 1980 in a zip, which knows no earlier ones. It is off by
+    /// default.
     pub fn reproducible(&mut self, reproducible: bool) -> &mut Self {
         self.options.reproducible = reproducible;
         self
     }
 
-    /// Sets the level of compression of a tar.gz or zip: from 1, which is fastest, to 9, which makes
-    /// the smallest archive. It is 6 by default. Other numbers count as the next one of these. It
-    /// means nothing for a tar and for a tar.zst, which is compressed as fast as possible.
+    /// Sets the level of compression of a tar.gz or zip: from 1, which is fastest, to 9, which
+    /// makes the smallest archive. It is 6 by default. Other numbers count as the next one of
+    /// these. It means nothing for a tar and for a tar.zst, which is compressed as fast as
+    /// possible.
     pub fn level(&mut self, level: u32) -> &mut Self {
         self.options.level = level.clamp(1, 9);
         self

@@ -207,8 +207,8 @@ impl Unpacker {
     ///
     /// # Errors
     ///
-    /// The errors of [`unpack`](Self::unpack). A zip is an error, since the list of its entries is at
-    /// its end. Errors of the archive have an empty path.
+    /// The errors of [`unpack`](Self::unpack). A zip is an error, since the list of its entries is
+    /// at its end. Errors of the archive have an empty path.
     pub fn unpack_from(
         &self,
         reader: impl Read,

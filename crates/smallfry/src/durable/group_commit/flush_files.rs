@@ -74,8 +74,8 @@ impl Batch {
         }
     }
 
-    /// Waits until another thread has flushed a file. Until one ever has, it looks at the clock from
-    /// time to time, and starts the threads that pay.
+    /// Waits until another thread has flushed a file. Until one ever has, it looks at the clock
+    /// from time to time, and starts the threads that pay.
     fn wait_for_flush<'state>(
         self: &'state Arc<Self>,
         mut state: MutexGuard<'state, State>,

@@ -40,8 +40,8 @@ pub(super) fn remove(file: BorrowedFile<'_>) -> Result<(), Errno> {
     }
 }
 
-/// The maximum number of times that a read-only file is tried to be removed. Other threads may clear
-/// and restore its attributes meanwhile, to remove other names of it.
+/// The maximum number of times that a read-only file is tried to be removed. Other threads may
+/// clear and restore its attributes meanwhile, to remove other names of it.
 const MAX_TRIES: u32 = 16;
 
 /// Removes an open file, link or empty directory when the last handle of it is closed.

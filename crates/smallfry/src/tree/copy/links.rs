@@ -14,8 +14,8 @@ pub enum Links {
     /// source. No link on the way is looked at.
     Absolute,
     /// The file or directory that a link leads to is copied in its place, as one of its own. A link
-    /// that leads to nothing is an error, and so is a link through which a directory would be copied
-    /// into itself again and again. `cp -L` has the same rules.
+    /// that leads to nothing is an error, and so is a link through which a directory would be
+    /// copied into itself again and again. `cp -L` has the same rules.
     ///
     /// Not on Windows.
     Follow,

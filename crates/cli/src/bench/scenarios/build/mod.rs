@@ -12,10 +12,10 @@
 //! | assets | copies a directory of other files beside what is built |
 //! | publish | writes up to some files once more, each to appear whole or not at all and to survive a crash of the system |
 //!
-//! smallfry replaces clean, type, read, write, close, assets and publish; its bulk rows make one call
-//! for each of them. Publishing writes a file beside its place, flushes it, renames it and flushes its
-//! directory. Idioms do that one by one; with `Promise.all` all files at once, then each directory;
-//! smallfry's bulk rows in one call, with one barrier for all.
+//! smallfry replaces clean, type, read, write, close, assets and publish; its bulk rows make one
+//! call for each of them. Publishing writes a file beside its place, flushes it, renames it and
+//! flushes its directory. Idioms do that one by one; with `Promise.all` all files at once, then
+//! each directory; smallfry's bulk rows in one call, with one barrier for all.
 //!
 //! Every run is a fresh process on a tree that was read just before (a warm cache); its start is
 //! not counted. The outputs of all rows must be the same bytes.
@@ -45,7 +45,7 @@ const PUBLISH_TIME: Duration = Duration::from_millis(100);
 
 pub(crate) struct Build {
     sources: Vec<String>,
-    /// What the last build has written, without waiting for a slow disk.
+    /// The directory that the last build has written, beneath a slow disk.
     last: PathBuf,
     outputs: Vec<Output>,
     /// The number of files moved aside.

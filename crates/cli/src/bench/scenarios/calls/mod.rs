@@ -4,8 +4,8 @@
 //! A case is a function, called 1,000 times one after the other or 10,000 times at once. The files
 //! are in 100 directories, and the calls go from one directory to the next.
 //!
-//! smallfry does those natively that pay: one awaited call is no slower, and many at once are 1.2x as
-//! fast. The others are node:fs's own in both rows.
+//! smallfry does those natively that pay: one awaited call is no slower, and many at once are 1.2x
+//! as fast. The others are node:fs's own in both rows.
 
 mod report;
 

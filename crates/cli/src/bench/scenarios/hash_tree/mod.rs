@@ -1,8 +1,9 @@
 //! `hash-tree`: all files of a tree hashed, with a warm cache.
 //!
 //! Commands are whole processes. Rows under Node and in Rust are timed in their processes, which
-//! are fresh for each run: loading smallfry's core counts. Each row writes its output into a file: a line for each file, or the digest of the
-//! tree. The output is compared with that of `std::fs` on one thread.
+//! are fresh for each run: loading smallfry's core counts. Each row writes its output into a file:
+//! a line for each file, or the digest of the tree. The output is compared with that of `std::fs`
+//! on one thread.
 
 mod native;
 

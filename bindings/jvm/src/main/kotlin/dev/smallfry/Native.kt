@@ -67,7 +67,7 @@ internal object Native {
     @JvmStatic
     external fun copyTree(from: ByteArray, to: ByteArray, bits: Int, threads: Int, exclude: ByteArray, watch: Watch): ByteArray
 
-    /** Mirrors a tree. Returns the outcome for [Watch.run], and the changes of a dry run behind it. */
+    /** Mirrors a tree. Returns the outcome for [Watch.run], then the changes of a dry run. */
     @JvmStatic
     external fun mirrorTree(from: ByteArray, to: ByteArray, bits: Int, threads: Int, exclude: ByteArray, watch: Watch): ByteArray
 

@@ -40,7 +40,7 @@ fun <T> unchecked(body: () -> T): T = try {
     throw UncheckedIOException(error)
 }
 
-/** Measures the time of writing all files, when the same has been written in memory and compiled. */
+/** Measures the writing of all files, after the same was written in memory and compiled. */
 fun timed(request: ManyRequest, write: (List<FileOf>) -> Unit): Times {
     warmUp { directory ->
         val few = contentsOf(List(FILES_TO_COMPILE) { directory.resolve("$it") }, request)
