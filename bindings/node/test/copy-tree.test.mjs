@@ -10,7 +10,7 @@ import assert from 'node:assert';
 import fs from 'node:fs';
 import path from 'node:path';
 
-import { bulk, makeDirectory, testOnUnix } from './support.mjs';
+import { bulk, makeDirectory, makeSmallTree, testOnUnix } from './support.mjs';
 
 const { copyTree, removeTree } = bulk;
 const base = makeDirectory();
@@ -19,10 +19,7 @@ let count = 0;
 /** Makes a directory with a small tree in it. */
 function fresh() {
   const dir = path.join(base, String(count++));
-  fs.mkdirSync(path.join(dir, 'from/sub'), { recursive: true });
-  fs.writeFileSync(path.join(dir, 'from/a'), 'text a');
-  fs.linkSync(path.join(dir, 'from/a'), path.join(dir, 'from/sub/b'));
-  fs.symlinkSync('sub/b', path.join(dir, 'from/link'));
+  makeSmallTree(path.join(dir, 'from'));
   return dir;
 }
 

@@ -12,7 +12,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import { bulk, makeDirectory, testOnUnix, withoutAddon } from './support.mjs';
+import { bulk, makeDirectory, makeSmallTree, testOnUnix, withoutAddon } from './support.mjs';
 
 const { mirrorTree } = bulk;
 const base = makeDirectory();
@@ -21,11 +21,8 @@ let count = 0;
 /** Makes a directory with a small tree in it, and returns the paths of the tree and of a mirror. */
 function fresh() {
   const dir = path.join(base, String(count++));
-  fs.mkdirSync(path.join(dir, 'from/sub'), { recursive: true });
-  fs.writeFileSync(path.join(dir, 'from/a'), 'text a');
-  fs.linkSync(path.join(dir, 'from/a'), path.join(dir, 'from/sub/b'));
+  makeSmallTree(path.join(dir, 'from'));
   fs.writeFileSync(path.join(dir, 'from/sub/c'), 'text');
-  fs.symlinkSync('sub/b', path.join(dir, 'from/link'));
   for (const name of ['from/sub/c', 'from/sub', 'from']) fs.utimesSync(path.join(dir, name), 1000, 2000);
   return [`${dir}/from`, `${dir}/to`];
 }

@@ -84,6 +84,14 @@ export function makeDirectory() {
   return directory;
 }
 
+/** Makes a small tree: files in two directories, two names of one file, and a link to it. */
+export function makeSmallTree(at) {
+  fs.mkdirSync(path.join(at, 'sub'), { recursive: true });
+  fs.writeFileSync(path.join(at, 'a'), 'text a');
+  fs.linkSync(path.join(at, 'a'), path.join(at, 'sub/b'));
+  fs.symlinkSync('sub/b', path.join(at, 'link'));
+}
+
 /** A test of what only Unix has: skipped by name elsewhere. */
 export function testOnUnix(what, name, ...optionsAndBody) {
   return isWindows ? test(name, { skip: `Windows has no ${what}` }, () => {}) : test(name, ...optionsAndBody);
