@@ -10,14 +10,13 @@
 mod common;
 
 use std::fs;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use common::Directory;
-use common::unix::{child_directory, is_child, run_child};
+use common::unix::{assert_ends_well, child_directory, fork, is_child, run_child};
 use smallfry::bulk::{Bytes, Reader};
 
 const FILES: usize = 2_000;
@@ -131,29 +130,6 @@ fn child_that_reads_in_rounds() {
     let peak = status("VmHWM") - before;
     assert!(peak < 64 * MIB, "{} MiB at most", peak / MIB);
     assert_given_back(before, 4 * MIB);
-}
-
-/// Runs `body` in a copy of this process, and returns the copy's ID.
-fn fork(body: impl FnOnce()) -> libc::pid_t {
-    // SAFETY: the child does what is tested, and ends without returning from here.
-    match unsafe { libc::fork() } {
-        0 => {
-            // A child that hangs is killed. SAFETY: a plain call.
-            unsafe { libc::alarm(60) };
-            let is_well = catch_unwind(AssertUnwindSafe(body)).is_ok();
-            // SAFETY: ends the process at once.
-            unsafe { libc::_exit(i32::from(!is_well)) }
-        }
-        child => child,
-    }
-}
-
-#[track_caller]
-fn assert_ends_well(child: libc::pid_t) {
-    let mut status = 0;
-    // SAFETY: waits for a child of this process.
-    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-    assert_eq!(status, 0);
 }
 
 #[test]

@@ -72,7 +72,7 @@ pub use control::{Control, Progress};
 pub use map::{map, run_all};
 pub use meter::{Meter, Start};
 pub use options::{BatchOptions, MAX_IN_FLIGHT, Notify, Strategy};
-pub use spawn::{Detached, Spawn, may_start_threads};
+pub use spawn::{Detached, Spawn, may_start_threads, start_thread};
 pub use stream::Stream;
 pub use sys::{available_cores, thread_cpu_time};
 pub use task::{Task, TaskContext};

@@ -1,8 +1,8 @@
 //! Threads for workers.
 
-use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::thread::{Builder, Scope};
+use std::thread::{Builder, JoinHandle, Scope};
+use std::{io, process};
 
 /// The stack of a worker in bytes. Tasks keep large buffers elsewhere.
 const STACK: usize = 256 << 10;
@@ -19,13 +19,13 @@ pub struct Detached;
 
 impl Spawn<'static> for Detached {
     fn spawn(&self, body: Box<dyn FnOnce() + Send + 'static>) -> bool {
-        may_start_threads() && builder().spawn(body).is_ok()
+        start_thread("smallfry", body).is_ok()
     }
 }
 
 impl<'scope> Spawn<'scope> for &'scope Scope<'scope, '_> {
     fn spawn(&self, body: Box<dyn FnOnce() + Send + 'scope>) -> bool {
-        may_start_threads() && builder().spawn_scoped(self, body).is_ok()
+        may_start_threads() && builder("smallfry").spawn_scoped(self, body).is_ok()
     }
 }
 
@@ -45,6 +45,23 @@ pub fn may_start_threads() -> bool {
     first.is_ok() || first == Err(this)
 }
 
-fn builder() -> Builder {
-    Builder::new().name("smallfry".into()).stack_size(STACK)
+/// Starts a thread of that name with a small stack.
+///
+/// # Errors
+///
+/// `Unsupported` where [`may_start_threads`] is false, or that of the system.
+pub fn start_thread(
+    name: &str,
+    body: impl FnOnce() + Send + 'static,
+) -> io::Result<JoinHandle<()>> {
+    if may_start_threads() {
+        builder(name).spawn(body)
+    } else {
+        let reason = "the child of a fork starts no threads";
+        Err(io::Error::new(io::ErrorKind::Unsupported, reason))
+    }
+}
+
+fn builder(name: &str) -> Builder {
+    Builder::new().name(name.to_owned()).stack_size(STACK)
 }

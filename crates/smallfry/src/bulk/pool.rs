@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use smallfry_workers::may_start_threads;
+use smallfry_workers::{may_start_threads, start_thread};
 
 use crate::sys::{self, HUGE_PAGE, Mapping};
 
@@ -122,12 +122,7 @@ impl Pool {
     /// Makes sure that there is a keeper. False if the system has no thread for it.
     fn is_kept(&mut self) -> bool {
         if !self.has_keeper {
-            self.has_keeper = may_start_threads()
-                && std::thread::Builder::new()
-                    .name("smallfry-memory".into())
-                    .stack_size(256 << 10)
-                    .spawn(keeper)
-                    .is_ok();
+            self.has_keeper = start_thread("smallfry memory", keeper).is_ok();
         }
         self.has_keeper
     }

@@ -5,6 +5,7 @@ use std::fs::{self, File, Permissions};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
@@ -108,6 +109,29 @@ impl Drop for SmallDisk<'_> {
             self.0.display()
         );
     }
+}
+
+/// Runs `body` in a copy of this process, and returns the copy's ID.
+pub(crate) fn fork(body: impl FnOnce()) -> libc::pid_t {
+    // SAFETY: the child does what is tested, and ends without returning from here.
+    match unsafe { libc::fork() } {
+        0 => {
+            // A child that hangs is killed. SAFETY: a plain call.
+            unsafe { libc::alarm(60) };
+            let is_well = catch_unwind(AssertUnwindSafe(body)).is_ok();
+            // SAFETY: ends the process at once.
+            unsafe { libc::_exit(i32::from(!is_well)) }
+        }
+        child => child,
+    }
+}
+
+#[track_caller]
+pub(crate) fn assert_ends_well(child: libc::pid_t) {
+    let mut status = 0;
+    // SAFETY: waits for a child of this process.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    assert_eq!(status, 0);
 }
 
 /// Set in children, where ignored tests of this binary run.

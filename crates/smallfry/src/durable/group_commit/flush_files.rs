@@ -2,8 +2,10 @@
 
 use std::io;
 use std::sync::{Arc, MutexGuard, PoisonError};
-use std::thread::{self, Builder, JoinHandle};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
+
+use smallfry_workers::start_thread;
 
 use super::batch::{Batch, State};
 use super::written::Written;
@@ -11,9 +13,6 @@ use crate::durable::flush::flush_file;
 use crate::error::{Error, Operation};
 use crate::raw;
 use crate::write::Durability;
-
-/// The stack of a thread in bytes: enough to flush, close and rename.
-const STACK: usize = 256 << 10;
 
 impl Batch {
     /// Wakes a flusher thread, or starts one.
@@ -194,8 +193,7 @@ impl Batch {
     fn spawn(self: &Arc<Self>, count: usize) {
         for started in 0..count {
             let batch = Arc::clone(self);
-            let thread = Builder::new().name("smallfry".into()).stack_size(STACK);
-            let Ok(thread) = thread.spawn(move || batch.serve()) else {
+            let Ok(thread) = start_thread("smallfry", move || batch.serve()) else {
                 // The system has no thread to give. Writers flush instead, and may be waiting.
                 self.lock().flushers.remove_unstarted(count - started);
                 self.file_flushed.notify_all();
