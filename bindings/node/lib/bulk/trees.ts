@@ -85,7 +85,7 @@ export interface MirrorReport extends TreeCounts {
 export interface RemoveTreeOptions extends TreeOptions {
   /** Takes a tree that is not there for removed. False by default. */
   force?: boolean | undefined;
-  /** Removes what is in directories of other file systems, too. False by default. */
+  /** Removes what is in mount points, too, also of `mount --bind` on Linux. False by default. */
   mounts?: boolean | undefined;
 }
 

@@ -19,10 +19,10 @@ const NAME: &str = "smallfry rm";
 A link is removed itself, never what it leads to. Paths that end in `.` or `..`, the root, and
 mount points are refused.
 
-With --later a directory gets a hidden name beside it (.NAME.….smallfry), and a process removes
-it that goes on when this one has ended. At most two do so for each file system; what is more is
-removed now. The next --later goes on with what a killed one has left, and tells what could not
-be removed.
+With --later a directory gets a hidden name beside it (.NAME.….smallfry), and a background process
+removes it. At most two such processes run for each file system; further directories are removed
+at once. The next --later resumes the work of a killed process, and prints what it could not
+remove.
 
 Exit status: 0 if everything was removed, 1 if not, 130 after Ctrl-C.
 

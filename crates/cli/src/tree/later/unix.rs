@@ -161,7 +161,7 @@ impl Slot {
 
 /// Removes the tree of the slot that is the standard input.
 pub(in crate::tree) fn work_off() -> ExitCode {
-    // Away from the terminal, and from who waits for a processor. Both only help.
+    // Leaves the terminal, and lets other processes run first. Failures do no harm.
     let _ = rustix::process::setsid();
     let _ = rustix::process::nice(19);
     let removed = || -> io::Result<()> {

@@ -200,7 +200,7 @@ public class RemoveTreeOptions @JvmOverloads constructor(
     /** Takes a tree that is not there for removed. */
     public val missingOk: Boolean = false,
     /**
-     * Removes what is in directories of other file systems, too. Without it such a directory is an
+     * Removes what is in mount points, too, also of `mount --bind`. Without it such a directory is an
      * error.
      */
     public val mounts: Boolean = false,
