@@ -446,51 +446,116 @@ fn rm_later_removes_in_the_background() {
     wait_until_removed(&place);
 }
 
+/// The contents of the slot of a tree.
+fn slot_of(path: &Path, error: &str) -> Vec<u8> {
+    let above = fs::metadata(path.parent().unwrap()).unwrap();
+    let rest = format!("\0{}\0{}\0{error}", above.dev(), above.ino());
+    [path.as_os_str().as_bytes(), rest.as_bytes()].concat()
+}
+
+/// Makes the directory of the slots, with these.
+fn make_slots<const N: usize>(place: &Place, contents: [&[u8]; N]) -> [PathBuf; N] {
+    let slots = place.path("state/smallfry/removing");
+    fs::create_dir_all(&slots).unwrap();
+    let mut number = 0;
+    contents.map(|contents| {
+        number += 1;
+        let slot = slots.join(format!("7-{number}"));
+        fs::write(&slot, contents).unwrap();
+        slot
+    })
+}
+
 #[test]
 fn rm_later_goes_on_with_what_a_killed_process_has_left() {
     let place = Place::new();
-    let slots = place.path("state/smallfry/removing");
-    fs::create_dir_all(&slots).unwrap();
     let left = place.path(".dist.x.smallfry");
     fs::create_dir_all(left.join("sub")).unwrap();
-    fs::write(
-        slots.join("7-0"),
-        [left.as_os_str().as_bytes(), b"\0"].concat(),
-    )
-    .unwrap();
+    // It was killed before it renamed anything.
+    let missing = place.path(".none.x.smallfry");
     // Nobody else's file is removed, whatever a slot says.
+    fs::create_dir(place.path("state")).unwrap();
     let kept = place.path("state/kept");
     fs::write(&kept, "").unwrap();
-    fs::write(
-        slots.join("7-1"),
-        [kept.as_os_str().as_bytes(), b"\0"].concat(),
-    )
-    .unwrap();
+    let slots = [&left, &missing, &kept].map(|path| slot_of(path, ""));
+    let [_, _, slot] = make_slots(&place, slots.each_ref().map(Vec::as_slice));
     assert!(rm_later(&place, "from").status.success());
-    fs::remove_file(slots.join("7-1")).unwrap();
+    fs::remove_file(slot).unwrap();
     wait_until_removed(&place);
     assert!(kept.exists());
 }
 
 #[test]
-fn rm_later_tells_what_could_not_be_removed() {
+fn rm_later_keeps_the_slot_of_a_tree_whose_disk_is_not_there() {
     let place = Place::new();
-    let slots = place.path("state/smallfry/removing");
-    fs::create_dir_all(&slots).unwrap();
-    fs::write(
-        slots.join("7-0"),
-        b"/none/.dist.x.smallfry\0unlink it: Busy",
-    )
-    .unwrap();
+    // There another disk is mounted, or nothing.
+    let gone = [Path::new("/none"), &place.path("")].map(|above| {
+        let path = above.join(".dist.x.smallfry");
+        format!("{}\0{}\0{}\0", path.display(), 1, 2).into_bytes()
+    });
+    let slots = make_slots(&place, gone.each_ref().map(Vec::as_slice));
+    assert!(rm_later(&place, "-f none").stderr.is_empty());
+    for (slot, contents) in slots.iter().zip(gone) {
+        assert_eq!(fs::read(slot).unwrap(), contents);
+    }
+}
+
+#[test]
+fn rm_later_tells_what_could_not_be_removed_and_tries_again() {
+    let place = Place::new();
+    let left = place.path(".dist.x.smallfry");
+    fs::create_dir(&left).unwrap();
+    make_slots(&place, [&slot_of(&left, "unlink it: Busy")]);
     let output = rm_later(&place, "from");
     assert!(output.status.success(), "{output:?}");
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        said.contains("/none/.dist.x.smallfry, which was to be removed later: unlink it: Busy"),
-        "{said}"
+    let expected = format!(
+        "{}, which was to be removed later: unlink it: Busy",
+        left.display()
     );
+    assert!(said.contains(&expected), "{said}");
     wait_until_removed(&place);
     assert!(rm_later(&place, "-f none").stderr.is_empty());
+}
+
+/// A lock or a pipe of the caller would otherwise stay open until all is removed.
+#[cfg(target_os = "linux")]
+#[test]
+fn rm_later_leaves_no_descriptor_of_the_caller_open() {
+    let place = Place::new();
+    for index in 0..2_000 {
+        fs::write(place.path("from").join(index.to_string()), "").unwrap();
+    }
+    let mut shell = Command::new("sh");
+    shell.args([
+        "-c",
+        "exec 9>lock; \"$0\" rm --later from",
+        env!("CARGO_BIN_EXE_smallfry"),
+    ]);
+    shell
+        .current_dir(place.path(""))
+        .env("XDG_STATE_HOME", place.path("state"));
+    assert!(shell.status().unwrap().success());
+    fs::remove_file(place.path("lock")).unwrap();
+    let removers = || {
+        let processes = fs::read_dir("/proc").unwrap().flatten();
+        let found = processes.map(|process| fs::read_dir(process.path().join("fd")));
+        let links = found
+            .flatten()
+            .flatten()
+            .flatten()
+            .flat_map(|fd| fs::read_link(fd.path()));
+        links
+            .filter(|link| link.starts_with(place.path("")))
+            .collect::<Vec<_>>()
+    };
+    // The slot and the open directories are its own.
+    assert!(
+        removers()
+            .iter()
+            .all(|path| !path.ends_with("lock (deleted)"))
+    );
+    wait_until_removed(&place);
 }
 
 #[test]

@@ -444,7 +444,7 @@ fn set_aside_renames_beside_and_refuses_what_remove_does() {
     let before = describe(&tree);
     for name in ["tree/.", "tree/..", ".."] {
         let path = directory.path(name);
-        let error = Remover::new().set_aside(&path).unwrap_err();
+        let error = Remover::new().set_aside(&path, |_| Ok(())).unwrap_err();
         assert_error(
             &error,
             Operation::Rmdir,
@@ -452,11 +452,23 @@ fn set_aside_renames_beside_and_refuses_what_remove_does() {
             ErrorKind::InvalidInput,
         );
     }
+    let reason = || std::io::Error::other("no");
+    Remover::new()
+        .set_aside(&tree, |_| Err(reason()))
+        .unwrap_err();
+    assert_eq!(describe(&tree), before);
     let none = directory.path("none");
-    let error = Remover::new().set_aside(&none).unwrap_err();
+    let error = Remover::new().set_aside(&none, |_| Ok(())).unwrap_err();
     assert_error(&error, Operation::Unlink, Some(&none), ErrorKind::NotFound);
-    let aside = Remover::new().set_aside(&tree).unwrap();
+    let mut announced = PathBuf::new();
+    let aside = Remover::new()
+        .set_aside(&tree, |path| {
+            announced = path.to_owned();
+            Ok(())
+        })
+        .unwrap();
     assert!(!tree.exists());
+    assert_eq!(announced, aside);
     assert_eq!(aside.parent(), tree.parent());
     let name = aside.file_name().unwrap().to_str().unwrap();
     assert!(
@@ -467,7 +479,9 @@ fn set_aside_renames_beside_and_refuses_what_remove_does() {
     #[cfg(unix)]
     {
         symlink(&aside, directory.path("link")).unwrap();
-        let link = Remover::new().set_aside(directory.path("link")).unwrap();
+        let link = Remover::new()
+            .set_aside(directory.path("link"), |_| Ok(()))
+            .unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         Remover::new().remove(link).unwrap();
     }
@@ -526,7 +540,7 @@ fn remove_keeps_what_is_in_a_directory_that_is_mounted_once_more() {
         assert_eq!(error.errors().len(), 1, "{error}");
         assert_eq!(error.errors()[0].path(), Some(&*mount));
     }
-    Remover::new().set_aside(&mount).unwrap_err();
+    Remover::new().set_aside(&mount, |_| Ok(())).unwrap_err();
     assert_eq!(names(&source), ["sub"]);
     Remover::new().mounts(true).remove(&mount).unwrap_err();
     assert_eq!(names(&source), [""; 0]);

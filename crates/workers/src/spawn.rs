@@ -1,8 +1,9 @@
 //! Threads for workers.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::io;
 use std::thread::{Builder, JoinHandle, Scope};
-use std::{io, process};
+
+use crate::sys;
 
 /// The stack of a worker in bytes. Tasks keep large buffers elsewhere.
 const STACK: usize = 256 << 10;
@@ -38,11 +39,7 @@ impl<'scope> Spawn<'scope> for &'scope Scope<'scope, '_> {
 /// assert!(smallfry_workers::may_start_threads());
 /// ```
 pub fn may_start_threads() -> bool {
-    /// The process that has asked first; 0 before that.
-    static FIRST: AtomicU32 = AtomicU32::new(0);
-    let this = process::id();
-    let first = FIRST.compare_exchange(0, this, Ordering::Relaxed, Ordering::Relaxed);
-    first.is_ok() || first == Err(this)
+    !sys::is_forked()
 }
 
 /// Starts a thread of that name with a small stack.

@@ -1,6 +1,6 @@
 //! `smallfry rm`.
 
-use super::later::{self, Slots};
+use super::later::{self, Removal, Slots};
 use super::lines::{Lines, quoted};
 use super::summary::{Summary, Total};
 use super::watch::Watch;
@@ -21,8 +21,8 @@ mount points are refused.
 
 With --later a directory gets a hidden name beside it (.NAME.….smallfry), and a background process
 removes it. At most two such processes run for each file system; further directories are removed
-at once. The next --later resumes the work of a killed process, and prints what it could not
-remove.
+at once. The exit status does not tell of that process. The next --later resumes the work of a
+killed one, and prints what one could not remove.
 
 Exit status: 0 if everything was removed, 1 if not, 130 after Ctrl-C.
 
@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
     verbose: bool,
 
     /// Rename directories at once, and remove them in the background (Unix)
-    #[arg(long, conflicts_with_all = ["mounts", "verbose"])]
+    #[arg(long, conflicts_with_all = ["mounts", "threads", "verbose"])]
     later: bool,
 
     /// Remove the tree of the slot that is the standard input
@@ -94,16 +94,19 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     // Without a place for slots everything is removed now.
     let slots = arguments.later.then(Slots::open).and_then(Result::ok);
     if let Some(slots) = &slots {
-        for error in slots.resume().unwrap_or_default() {
+        for error in slots.resume() {
             eprintln!("{NAME}: {error}");
         }
     }
-    let mut later = 0;
+    let mut later = 0_u64;
     for path in &arguments.paths {
-        match slots.as_ref().map(|slots| slots.remove(&remover, path)) {
-            Some(Ok(true)) => later += 1,
-            Some(Err(error)) => total.add(Err(error)),
-            Some(Ok(false)) | None => total.add(remover.remove(path)),
+        let removal = slots
+            .as_ref()
+            .and_then(|slots| slots.remove(&remover, path));
+        match removal {
+            Some(Removal::Later) => later += 1,
+            Some(Removal::Now(result)) => total.add(result),
+            None => total.add(remover.remove(path)),
         }
     }
     if arguments.later {

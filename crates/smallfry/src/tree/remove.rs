@@ -162,8 +162,12 @@ impl Remover {
     /// Renames the file, link or directory at `path` in one step, to a hidden name in the same
     /// directory, and returns its path there. [`remove`](Self::remove) may then take its time.
     ///
-    /// The name is that of a temporary file of this crate. Only its caller removes a directory of
-    /// such a name. Mount points below `path` go with it, and `remove` refuses them.
+    /// `announce` gets that path before anything is renamed, so that a program can note it: if the
+    /// program is killed, what is left can be found. Nothing is renamed if it fails.
+    ///
+    /// The name is that of a temporary file of this crate, but
+    /// [`remove_temporary_files`](crate::durable::remove_temporary_files) leaves directories alone.
+    /// Mount points below `path` go with it, and `remove` refuses them.
     ///
     /// Nothing of this is flushed. After a power failure either name may be there.
     ///
@@ -173,7 +177,7 @@ impl Remover {
     /// use smallfry::tree::Remover;
     ///
     /// # std::fs::create_dir(&path)?;
-    /// let aside = Remover::new().set_aside(&path)?;
+    /// let aside = Remover::new().set_aside(&path, |_| Ok(()))?;
     /// assert!(!path.exists());
     /// std::thread::spawn(move || Remover::new().remove(aside));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -181,23 +185,89 @@ impl Remover {
     ///
     /// # Errors
     ///
-    /// [`Operation::Rename`], and what [`remove`](Self::remove) refuses.
+    /// [`Operation::Rename`], also for the error of `announce`, and what [`remove`](Self::remove)
+    /// refuses. A directory that may not be read is an error, even if it is empty.
     ///
     /// [renameat(2)](https://man7.org/linux/man-pages/man2/renameat.2.html)
-    pub fn set_aside(&self, path: impl AsRef<Path>) -> Result<PathBuf, Error> {
+    pub fn set_aside(
+        &self,
+        path: impl AsRef<Path>,
+        announce: impl FnOnce(&Path) -> io::Result<()>,
+    ) -> Result<PathBuf, Error> {
         let path = path.as_ref();
-        let start = sys::start_of(path);
-        let removal = Removal {
-            mounts: self.mounts,
-            is_dry: false,
-            is_wanted: &|_, _| true,
-            on_removed: &|_, _, _| {},
-            start: &start,
-            directories: &Directories::new(),
-            results: &Results::default(),
+        let above = sys::start_of(path);
+        let directories = Directories::new();
+        let (start, name, kind) = find(&directories, &above, path)?;
+        let at = |operation| move |reason: io::Error| Error::at(operation, path, reason);
+        if kind == Kind::Directory {
+            let entered = directories.enter(&start, &name);
+            let (directory, _) = entered.map_err(at(Operation::Readdir))?;
+            check(&directories, self.mounts, path, &start, &directory)?;
+        }
+        let renamed = || {
+            let open = directories.open(&start)?;
+            let aside = temporary_name(sys::as_path(&name));
+            let aside = sys::name_of(aside.as_ref()).ok_or(io::ErrorKind::InvalidInput)?;
+            let aside_path = start.path_of(&above, &aside);
+            announce(&aside_path)?;
+            open.rename(&name, &aside)?;
+            Ok(aside_path)
         };
-        removal.set_aside(path)
+        renamed().map_err(at(Operation::Rename))
     }
+}
+
+/// Finds what is at `path`: the directory that it is in, its name there, and its kind. `above` is
+/// the path of that directory.
+fn find(
+    directories: &Directories,
+    above: &Path,
+    path: &Path,
+) -> Result<(Arc<Directory>, OwnedName, Kind), Error> {
+    let at = |operation| move |reason: io::Error| Error::at(operation, path, reason);
+    let name = sys::last_name(path).ok_or_else(|| {
+        let reason = "a path that ends in `.` or `..`, or is the root, is refused";
+        refuse(path, reason)
+    })?;
+    Closer::global().make_way(path);
+    let start = directories.begin(above).map_err(at(Operation::Open))?;
+    let open = directories.open(&start).map_err(at(Operation::Open))?;
+    let kind = open.kind_of(&name);
+    let kind = kind.map_err(|errno| at(Operation::Unlink)(errno.into()))?;
+    if kind != Kind::Directory && sys::ends_in_separator(path) {
+        return Err(at(Operation::Unlink)(io::ErrorKind::NotADirectory.into()));
+    }
+    Ok((start, name, kind))
+}
+
+/// Refuses the root directory, and what is mounted at `path` unless `mounts`.
+fn check(
+    directories: &Directories,
+    mounts: bool,
+    path: &Path,
+    start: &Directory,
+    directory: &Arc<Directory>,
+) -> Result<(), Error> {
+    if sys::root_identity().is_some_and(|root| root == directory.identity()) {
+        return Err(refuse(path, "the root directory is refused"));
+    }
+    if !mounts && is_mounted(directories, start, directory) {
+        return Err(refuse(path, MOUNTED));
+    }
+    Ok(())
+}
+
+fn refuse(path: &Path, reason: &str) -> Error {
+    let reason = io::Error::new(io::ErrorKind::InvalidInput, reason);
+    Error::at(Operation::Rmdir, path, reason)
+}
+
+/// Returns true if something is mounted at a directory.
+fn is_mounted(directories: &Directories, above: &Directory, directory: &Arc<Directory>) -> bool {
+    directory.identity().device != above.identity().device
+        || directories
+            .open(directory)
+            .is_ok_and(|open| open.is_mount_point())
 }
 
 /// The removal of one tree, or of entries of a directory.
@@ -249,11 +319,6 @@ impl Place {
     }
 }
 
-fn refuse(path: &Path, reason: &str) -> Error {
-    let reason = io::Error::new(io::ErrorKind::InvalidInput, reason);
-    Error::at(Operation::Rmdir, path, reason)
-}
-
 impl Removal<'_> {
     /// Removes the wanted entries of a directory, and everything in them.
     pub(super) fn remove_in(
@@ -274,7 +339,7 @@ impl Removal<'_> {
         control: Option<&Control>,
     ) -> Result<(), Error> {
         let at = |operation| move |reason: io::Error| Error::at(operation, path, reason);
-        let (start, name, kind) = self.find(path)?;
+        let (start, name, kind) = find(self.directories, self.start, path)?;
         let open = self.directories.open(&start).map_err(at(Operation::Open))?;
         if kind != Kind::Directory {
             let removed = open.remove_file(&name);
@@ -292,73 +357,9 @@ impl Removal<'_> {
             }
             entered => entered.map_err(at(Operation::Readdir))?,
         };
-        self.check(path, &start, &directory)?;
+        check(self.directories, self.mounts, path, &start, &directory)?;
         traverse(self, strategy, control, Place::new(directory));
         Ok(())
-    }
-
-    fn set_aside(&self, path: &Path) -> Result<PathBuf, Error> {
-        let at = |operation| move |reason: io::Error| Error::at(operation, path, reason);
-        let (start, name, kind) = self.find(path)?;
-        if kind == Kind::Directory {
-            let entered = self.directories.enter(&start, &name);
-            let (directory, _) = entered.map_err(at(Operation::Readdir))?;
-            self.check(path, &start, &directory)?;
-        }
-        let renamed = || {
-            let open = self.directories.open(&start)?;
-            let aside = temporary_name(sys::as_path(&name));
-            let aside = sys::name_of(aside.as_ref()).ok_or(io::ErrorKind::InvalidInput)?;
-            open.rename(&name, &aside)?;
-            Ok(start.path_of(self.start, &aside))
-        };
-        renamed().map_err(at(Operation::Rename))
-    }
-
-    /// Finds what is at `path`: the directory that it is in, its name there, and its kind.
-    fn find(&self, path: &Path) -> Result<(Arc<Directory>, OwnedName, Kind), Error> {
-        let at = |operation| move |reason: io::Error| Error::at(operation, path, reason);
-        let name = sys::last_name(path).ok_or_else(|| {
-            let reason = "a path that ends in `.` or `..`, or is the root, is refused";
-            refuse(path, reason)
-        })?;
-        Closer::global().make_way(path);
-        let start = self
-            .directories
-            .begin(self.start)
-            .map_err(at(Operation::Open))?;
-        let open = self.directories.open(&start).map_err(at(Operation::Open))?;
-        let kind = open.kind_of(&name);
-        let kind = kind.map_err(|errno| at(Operation::Unlink)(errno.into()))?;
-        if kind != Kind::Directory && sys::ends_in_separator(path) {
-            return Err(at(Operation::Unlink)(io::ErrorKind::NotADirectory.into()));
-        }
-        Ok((start, name, kind))
-    }
-
-    /// Refuses the root directory, and what is mounted at `path`.
-    fn check(
-        &self,
-        path: &Path,
-        start: &Directory,
-        directory: &Arc<Directory>,
-    ) -> Result<(), Error> {
-        if sys::root_identity().is_some_and(|root| root == directory.identity()) {
-            return Err(refuse(path, "the root directory is refused"));
-        }
-        if !self.mounts && self.is_mounted(start, directory) {
-            return Err(refuse(path, MOUNTED));
-        }
-        Ok(())
-    }
-
-    /// Returns true if something is mounted at a directory.
-    fn is_mounted(&self, above: &Directory, directory: &Arc<Directory>) -> bool {
-        directory.identity().device != above.identity().device
-            || self
-                .directories
-                .open(directory)
-                .is_ok_and(|open| open.is_mount_point())
     }
 
     /// Notes that an entry could not be removed.
@@ -474,7 +475,7 @@ impl Visitor for Removal<'_> {
                 return None;
             }
         };
-        if !self.mounts && self.is_mounted(&above.directory, &directory) {
+        if !self.mounts && is_mounted(self.directories, &above.directory, &directory) {
             let reason = io::Error::new(io::ErrorKind::CrossesDevices, MOUNTED);
             self.fail_at(Operation::Rmdir, above, name, reason);
             return None;

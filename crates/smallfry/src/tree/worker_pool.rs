@@ -8,7 +8,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
 
-use smallfry_workers::{Control, Meter, Strategy, Workers, available_cores, may_start_threads};
+use smallfry_workers::{Control, Meter, Spawn, Strategy, Workers, available_cores};
 
 use crate::path::max_workers;
 
@@ -208,9 +208,8 @@ impl<W: Work> WorkerPool<'_, W> {
     /// Starts another thread, if one is wanted.
     fn start_another<'s>(&'s self, scope: &'s Scope<'s, '_>) {
         if self.threads.fetch_add(1, Ordering::Relaxed) < self.wanted() {
-            let thread = thread::Builder::new().name("smallfry".into());
             let work = move || self.work_off(scope, false);
-            if may_start_threads() && thread.spawn_scoped(scope, work).is_ok() {
+            if Spawn::spawn(&scope, Box::new(work)) {
                 return;
             }
         }

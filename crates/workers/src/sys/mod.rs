@@ -11,7 +11,7 @@ use std::thread;
 mod platform;
 
 pub use platform::thread_cpu_time;
-pub(crate) use platform::{lower_priority, times_waited};
+pub(crate) use platform::{is_forked, lower_priority, times_waited};
 
 /// Returns how many threads can run at once: the processors that this process may use, or fewer if
 /// its control group has a quota. Returns 1 if the system does not tell.

@@ -1,6 +1,7 @@
 //! Unix: a thread's own clock and priority.
 
 use std::ffi::c_long;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::time::{ClockId, DynamicClockId, clock_gettime_dynamic};
@@ -61,6 +62,23 @@ pub(crate) fn lower_priority() {
 /// This nice value gives a thread a third of the processor time of a thread with the usual one.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const LESS_URGENT: i32 = 5;
+
+/// Returns true in the child of a `fork`, if this was called before that.
+///
+/// `pthread_atfork`,
+/// [pthread_atfork(3)](https://man7.org/linux/man-pages/man3/pthread_atfork.3.html)
+pub(crate) fn is_forked() -> bool {
+    static IS_WATCHED: AtomicBool = AtomicBool::new(false);
+    static IS_FORKED: AtomicBool = AtomicBool::new(false);
+    extern "C" fn in_child() {
+        IS_FORKED.store(true, Ordering::Relaxed);
+    }
+    if !IS_WATCHED.swap(true, Ordering::Relaxed) {
+        // SAFETY: the function lives as long as the process.
+        unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+    }
+    IS_FORKED.load(Ordering::Relaxed)
+}
 
 #[cfg(test)]
 mod tests {

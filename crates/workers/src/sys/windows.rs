@@ -46,3 +46,8 @@ pub(crate) const fn times_waited() -> Option<std::ffi::c_long> {
 
 /// Does nothing: Windows itself prefers threads that were waiting.
 pub(crate) fn lower_priority() {}
+
+/// Returns false: Windows has no `fork`.
+pub(crate) const fn is_forked() -> bool {
+    false
+}

@@ -1,6 +1,7 @@
 //! Nothing is removed in the background on this system.
 
-use smallfry::tree::{Remover, TreeError};
+use super::Removal;
+use smallfry::tree::Remover;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
@@ -12,11 +13,11 @@ impl Slots {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    pub(in crate::tree) fn resume(&self) -> io::Result<Vec<String>> {
+    pub(in crate::tree) fn resume(&self) -> Vec<String> {
         match *self {}
     }
 
-    pub(in crate::tree) fn remove(&self, _: &Remover, _: &Path) -> Result<bool, TreeError> {
+    pub(in crate::tree) fn remove(&self, _: &Remover, _: &Path) -> Option<Removal> {
         match *self {}
     }
 }

@@ -1,7 +1,8 @@
 //! The slots, and the processes.
 
+use super::Removal;
 use rustix::fs::{FlockOperation, flock};
-use smallfry::tree::{Remover, TreeError};
+use smallfry::tree::Remover;
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -13,7 +14,7 @@ use std::process::{Command, ExitCode, Stdio};
 
 /// The number of processes for a file system.
 const SLOTS: u32 = 2;
-/// Ends the path in a slot. An error of its removal may follow.
+/// Ends each part of a slot.
 const END: u8 = 0;
 /// The end of the names that [`Remover::set_aside`] gives.
 const ASIDE: &[u8] = b".smallfry";
@@ -23,7 +24,8 @@ pub(in crate::tree) struct Slots(PathBuf);
 
 impl Slots {
     /// Makes their directory, if it is missing: `smallfry/removing` in `XDG_STATE_HOME`, or in
-    /// `.local/state` of the home directory.
+    /// `.local/state` of the home directory. A home of another user, which sudo may keep, is
+    /// refused.
     pub(in crate::tree) fn open() -> io::Result<Self> {
         let absolute = |name| {
             let path = std::env::var_os(name).map(PathBuf::from);
@@ -33,60 +35,50 @@ impl Slots {
             .or_else(|| absolute("HOME").map(|home| home.join(".local/state")))
             .ok_or(io::ErrorKind::NotFound)?;
         let directory = state.join("smallfry/removing");
+        let there = directory.ancestors().find_map(|path| path.metadata().ok());
+        let own = rustix::process::geteuid().as_raw();
+        if there.is_none_or(|there| there.uid() != own) {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
         DirBuilder::new()
             .recursive(true)
             .mode(0o700)
             .create(&directory)?;
-        if directory.metadata()?.uid() != rustix::process::geteuid().as_raw() {
-            return Err(io::ErrorKind::PermissionDenied.into());
-        }
         Ok(Self(directory))
     }
 
-    /// Starts a process for each tree that an earlier one has left. Returns the errors of earlier
-    /// ones, each once.
-    pub(in crate::tree) fn resume(&self) -> io::Result<Vec<String>> {
-        let mut errors = Vec::new();
-        for entry in self.0.read_dir()? {
-            let Some(mut slot) = Slot::take(&entry?.path())? else {
-                continue;
-            };
-            match slot.read()? {
-                Some((path, error)) if !error.is_empty() => {
-                    let path = path.display();
-                    errors.push(format!("{path}, which was to be removed later: {error}"));
-                    slot.empty()?;
-                }
-                Some(_) => slot.start()?,
-                None => {}
-            }
-        }
-        Ok(errors)
+    /// Starts a process for each tree that an earlier one has left. Returns the reasons why they
+    /// were left.
+    pub(in crate::tree) fn resume(&self) -> Vec<String> {
+        let entries = self.0.read_dir().into_iter().flatten().flatten();
+        let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
+        let resumed = files.map(|entry| {
+            resume(&entry.path()).unwrap_or_else(|error| {
+                let path = entry.path();
+                Some(format!("{}: {error}", path.display()))
+            })
+        });
+        resumed.flatten().collect()
     }
 
-    /// Renames the directory at `path`, and starts the process that removes it. False if it is to
-    /// be removed now: there is no free slot, or it is no directory.
-    pub(in crate::tree) fn remove(
-        &self,
-        remover: &Remover,
-        path: &Path,
-    ) -> Result<bool, TreeError> {
-        // What is mounted below would be moved, too. The error of removing it now tells where.
-        if !is_directory(path) || has_mount_below(path) {
-            return Ok(false);
+    /// Renames the directory at `path`, and starts the process that removes it. `None` if it is to
+    /// be removed at its own name: there is no free slot, it is no directory, or it cannot be
+    /// renamed.
+    pub(in crate::tree) fn remove(&self, remover: &Remover, path: &Path) -> Option<Removal> {
+        // What is mounted below would be moved, too. The error of removing it tells where.
+        if !path.symlink_metadata().is_ok_and(|found| found.is_dir()) || has_mount_below(path) {
+            return None;
         }
-        let Ok(Some(mut slot)) = self.free_slot(path) else {
-            return Ok(false);
+        let mut slot = self.free_slot(path).ok()??;
+        let announce = |aside: &Path| slot.write(&Left::new(std::path::absolute(aside)?)?);
+        let Ok(aside) = remover.set_aside(path, announce) else {
+            let _ = slot.empty();
+            return None;
         };
-        let aside = remover.set_aside(path)?;
-        let started = std::path::absolute(&aside).and_then(|aside| {
-            slot.write(&aside, "")?;
-            slot.start()
-        });
-        if started.is_err() {
-            remover.remove(&aside)?;
-        }
-        Ok(true)
+        Some(match slot.start() {
+            Ok(()) => Removal::Later,
+            Err(_) => Removal::Now(remover.remove(aside)),
+        })
     }
 
     /// Returns a slot for the file system of `path`.
@@ -102,6 +94,57 @@ impl Slots {
         }
         Ok(None)
     }
+}
+
+/// Starts a process for the tree of a slot that no process has. Returns the reason why it was left.
+fn resume(path: &Path) -> io::Result<Option<String>> {
+    let Some(mut slot) = Slot::take(path)? else {
+        return Ok(None);
+    };
+    let Some(left) = slot.read()? else {
+        return Ok(None);
+    };
+    if left.path.symlink_metadata().is_err() {
+        // Its disk may not be mounted, or this home is used on several machines.
+        if left.is_reachable() {
+            slot.empty()?;
+        }
+        return Ok(None);
+    }
+    slot.start()?;
+    let Left { path, error, .. } = left;
+    let told = || format!("{}, which was to be removed later: {error}", path.display());
+    Ok((!error.is_empty()).then(told))
+}
+
+/// A tree that is being removed.
+struct Left {
+    path: PathBuf,
+    /// The device and inode of the directory that it is in.
+    above: (u64, u64),
+    /// The error of an earlier removal, or nothing.
+    error: String,
+}
+
+impl Left {
+    fn new(path: PathBuf) -> io::Result<Self> {
+        Ok(Self {
+            above: identity_above(&path)?,
+            path,
+            error: String::new(),
+        })
+    }
+
+    /// Returns true if the directory of the tree is there.
+    fn is_reachable(&self) -> bool {
+        identity_above(&self.path).is_ok_and(|above| above == self.above)
+    }
+}
+
+fn identity_above(path: &Path) -> io::Result<(u64, u64)> {
+    let above = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
+    let found = above.metadata()?;
+    Ok((found.dev(), found.ino()))
 }
 
 /// A slot whose lock this process holds.
@@ -120,25 +163,34 @@ impl Slot {
         }
     }
 
-    /// Returns the path of a tree, and the error of its removal if there was one.
-    fn read(&mut self) -> io::Result<Option<(PathBuf, String)>> {
+    /// Returns the tree that the slot names.
+    fn read(&mut self) -> io::Result<Option<Left>> {
         let mut bytes = Vec::new();
         self.0.rewind()?;
         self.0.read_to_end(&mut bytes)?;
-        // A path without an end was cut off, before anything was renamed.
-        let Some(end) = bytes.iter().position(|byte| *byte == END) else {
-            return Ok(None);
+        let mut parts = bytes.split(|byte| *byte == END);
+        let mut left = || {
+            let path = Path::new(OsStr::from_bytes(parts.next()?));
+            let device = str::from_utf8(parts.next()?).ok()?.parse().ok()?;
+            let inode = str::from_utf8(parts.next()?).ok()?.parse().ok()?;
+            // A slot that ends before it was cut off before anything was renamed.
+            let error = String::from_utf8_lossy(parts.next()?).into_owned();
+            let is_aside = path.is_absolute() && path.as_os_str().as_bytes().ends_with(ASIDE);
+            is_aside.then(|| Left {
+                path: path.to_owned(),
+                above: (device, inode),
+                error,
+            })
         };
-        let path = Path::new(OsStr::from_bytes(&bytes[..end]));
-        let is_aside = path.is_absolute() && path.as_os_str().as_bytes().ends_with(ASIDE);
-        let error = String::from_utf8_lossy(&bytes[end + 1..]).into_owned();
-        Ok(is_aside.then(|| (path.to_owned(), error)))
+        Ok(left())
     }
 
-    fn write(&mut self, path: &Path, error: &str) -> io::Result<()> {
+    fn write(&mut self, left: &Left) -> io::Result<()> {
         self.empty()?;
-        let bytes = [path.as_os_str().as_bytes(), &[END], error.as_bytes()].concat();
-        self.0.write_all(&bytes)
+        let (device, inode) = left.above;
+        let path = left.path.as_os_str().as_bytes();
+        let rest = format!("\0{device}\0{inode}\0{}", left.error);
+        self.0.write_all(&[path, rest.as_bytes()].concat())
     }
 
     fn empty(&mut self) -> io::Result<()> {
@@ -161,17 +213,24 @@ impl Slot {
 
 /// Removes the tree of the slot that is the standard input.
 pub(in crate::tree) fn work_off() -> ExitCode {
+    close_inherited();
     // Leaves the terminal, and lets other processes run first. Failures do no harm.
     let _ = rustix::process::setsid();
     let _ = rustix::process::nice(19);
     let removed = || -> io::Result<()> {
         let mut slot = Slot(io::stdin().as_fd().try_clone_to_owned()?.into());
-        let Some((path, _)) = slot.read()? else {
+        let Some(mut left) = slot.read()? else {
             return Ok(());
         };
-        match Remover::new().missing_ok(true).remove(&path) {
+        if !left.is_reachable() {
+            return Ok(());
+        }
+        match Remover::new().missing_ok(true).remove(&left.path) {
             Ok(_) => slot.empty(),
-            Err(error) => slot.write(&path, &error.to_string()),
+            Err(error) => {
+                left.error = error.to_string();
+                slot.write(&left)
+            }
         }
     };
     match removed() {
@@ -180,8 +239,16 @@ pub(in crate::tree) fn work_off() -> ExitCode {
     }
 }
 
-fn is_directory(path: &Path) -> bool {
-    path.symlink_metadata().is_ok_and(|found| found.is_dir())
+/// Closes descriptors that the caller's shell has opened, such as a lock or a pipe: others may wait
+/// until they are closed.
+///
+/// `close_range`, [close_range(2)](https://man7.org/linux/man-pages/man2/close_range.2.html)
+fn close_inherited() {
+    // SAFETY: nothing of this process has opened a descriptor yet.
+    #[cfg(target_os = "linux")]
+    unsafe {
+        libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0)
+    };
 }
 
 /// Returns true if another file system is mounted below `path`, as far as the system tells. A mount
