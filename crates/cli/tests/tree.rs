@@ -13,7 +13,7 @@ use common::assert_one_line;
 use serde_json::Value;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::thread;
@@ -411,6 +411,47 @@ fn rm_refuses_what_cannot_be_meant() {
         );
     }
     assert_eq!(list(&place.path("from")), ALL);
+}
+
+#[test]
+fn pack_stops_while_nobody_reads_its_pipe() {
+    let place = Place::new();
+    let made = Command::new("mkfifo").arg(place.path("pipe")).status();
+    assert!(made.unwrap().success());
+    let mut child = place
+        .command("pack --format tar pipe from")
+        .spawn()
+        .unwrap();
+    let began = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        assert!(began.elapsed() < Duration::from_secs(60));
+        // It may not listen yet.
+        let pid = child.id().to_string();
+        Command::new("kill").args(["-TERM", &pid]).status().unwrap();
+        thread::sleep(Duration::from_millis(100));
+    }
+    assert!(!child.wait().unwrap().success());
+}
+
+#[test]
+fn pack_keeps_the_permissions_of_an_archive_and_the_archive_if_nothing_is_packed() {
+    let place = Place::new();
+    place.done("pack a.tar from");
+    let archive = place.path("a.tar");
+    fs::set_permissions(&archive, fs::Permissions::from_mode(0o600)).unwrap();
+    fs::write(place.path("from/more"), "more").unwrap();
+    place.done("pack a.tar from");
+    assert_eq!(fs::metadata(&archive).unwrap().mode() & 0o777, 0o600);
+    let before = fs::read(&archive).unwrap();
+    assert_one_line(&place.run("pack a.tar none"), &["none: No such file"]);
+    assert!(fs::read(&archive).unwrap() == before);
+    assert_eq!(
+        list(&place.path(""))
+            .iter()
+            .filter(|name| name.starts_with('.'))
+            .count(),
+        0
+    );
 }
 
 /// Runs `rm --later` with the slots in `state`.

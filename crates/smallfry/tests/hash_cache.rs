@@ -190,9 +190,9 @@ fn a_damaged_cache_is_empty_and_another_file_is_not_replaced() {
     let error = Cache::open(&root).unwrap_err();
     assert_error(
         &error,
-        Operation::Read,
+        Operation::Open,
         Some(&root),
-        ErrorKind::IsADirectory,
+        ErrorKind::InvalidInput,
     );
 }
 

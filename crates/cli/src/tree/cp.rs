@@ -15,10 +15,10 @@ use std::process::ExitCode;
 const NAME: &str = "smallfry cp";
 
 /// The list of `--preserve` without one.
-const USUAL: &str = if cfg!(windows) {
-    "timestamps"
+const USUAL: &[Preserved] = if cfg!(windows) {
+    &[Preserved::Timestamps]
 } else {
-    "mode,ownership,timestamps"
+    &[Preserved::Mode, Preserved::Ownership, Preserved::Timestamps]
 };
 
 #[derive(clap::Args)]
@@ -67,12 +67,11 @@ pub(crate) struct Arguments {
         value_name = "LIST",
         value_enum,
         hide_possible_values = true,
-        num_args = 0..=1,
+        num_args = 0..,
         require_equals = true,
-        value_delimiter = ',',
-        default_missing_value = USUAL,
+        value_delimiter = ','
     )]
-    preserve: Vec<Preserved>,
+    preserve: Option<Vec<Preserved>>,
 
     /// Copy what links lead to, not the links
     #[arg(short = 'L', long, overrides_with = "no_dereference")]
@@ -139,16 +138,12 @@ enum Preserved {
 impl Arguments {
     /// Sets what is kept.
     fn preserve(&self, copier: &mut Copier) {
-        let mut kept = self.preserve.clone();
+        let mut kept = self.preserve.clone().unwrap_or_default();
         if self.archive {
             kept.push(Preserved::All);
         }
-        if self.preserve_usual {
-            kept.extend(
-                USUAL
-                    .split(',')
-                    .filter_map(|it| Preserved::from_str(it, false).ok()),
-            );
+        if self.preserve_usual || self.preserve.as_ref().is_some_and(Vec::is_empty) {
+            kept.extend(USUAL);
         }
         for part in kept {
             match part {

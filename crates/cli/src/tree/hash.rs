@@ -123,7 +123,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         }
         hasher.cache(cache);
     }
-    let watch = Watch::begin_reading("hashed");
+    let watch = Watch::begin_stream("hashed");
     hasher.control(watch.control());
     let mut run = Run {
         arguments,

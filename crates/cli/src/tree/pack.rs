@@ -93,7 +93,12 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         let directory = arguments.directory.as_deref().unwrap_or(Path::new(""));
         sources.push((directory.join(path), name));
     }
-    let watch = Watch::begin("packed");
+    let is_other = |found: std::fs::Metadata| !found.is_file() && !found.is_dir();
+    let watch = if is_output || archive.metadata().is_ok_and(is_other) {
+        Watch::begin_stream("packed")
+    } else {
+        Watch::begin("packed")
+    };
     let mut packer = Packer::new();
     packer
         .control(watch.control())

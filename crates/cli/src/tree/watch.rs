@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 /// The time between two lines of progress.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// The time for a command that only reads to end by itself after Ctrl-C. Then a thread still waits
-/// for a pipe or a terminal.
+/// The time for a command with a stream to end by itself after Ctrl-C. Then a thread still waits for
+/// a pipe or a terminal.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// Watches one command.
@@ -31,9 +31,9 @@ impl Watch {
         Self::start(done, |_| {})
     }
 
-    /// Begins to watch a command that only reads. After Ctrl-C it ends, even if it waits for a file
-    /// that nobody writes.
-    pub(super) fn begin_reading(done: &'static str) -> Self {
+    /// Begins to watch a command that only reads, or writes a pipe. After Ctrl-C it ends, even if it
+    /// waits for a pipe that nobody writes or reads.
+    pub(super) fn begin_stream(done: &'static str) -> Self {
         Self::start(done, |code| {
             thread::spawn(move || {
                 thread::sleep(GRACE);

@@ -87,6 +87,8 @@
 
 mod flush;
 mod group_commit;
+#[cfg(feature = "archive")]
+mod replacement;
 mod target;
 mod temporary_file;
 
@@ -103,7 +105,7 @@ pub use crate::write::Durability;
 use crate::write::{Outcome, WriteOptions};
 pub(crate) use group_commit::GroupCommit;
 #[cfg(feature = "archive")]
-pub(crate) use target::without_links;
+pub(crate) use replacement::Replacement;
 pub(crate) use temporary_file::new_name as temporary_name;
 
 /// Flushes an open file: contents and size with [`Durability::Data`], all metadata with

@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use super::algorithm::Algorithm;
 use super::digest::Digest;
+use super::failure::Failure;
 use super::records::{self, Contents, Key, MAX_BYTES, MAX_RECORDS, Record};
 use crate::WriteOptions;
 use crate::error::{Error, Operation};
@@ -53,7 +54,7 @@ const MIN_AGE: Duration = Duration::from_secs(2);
 /// last one, and files of the other one are hashed again. After a crash it is the old or the new
 /// one, or it is damaged and counts as empty.
 ///
-/// The file is no part of a tree that is hashed, or it would change the digest of the tree.
+/// Keep the file out of a tree that is hashed, because it would change the digest of the tree.
 ///
 /// # What is not promised
 ///
@@ -61,6 +62,9 @@ const MIN_AGE: Duration = Duration::from_secs(2);
 /// - **Changes without a time.** A program that writes through a mapping changes the time only at
 ///   its first write to a page. After a power failure a file can have newer contents than its time
 ///   tells. Some file systems do not have times of change (FAT, sshfs).
+/// - **Changes by other machines.** A client of NFS may see them late, by default after up to a
+///   minute (`acregmax`). A server whose clock is behind may give a change the time of the one
+///   before.
 /// - **Damage.** If the disk changes contents, no time changes.
 #[derive(Clone, Debug)]
 pub struct Cache(Arc<Shared>);
@@ -91,14 +95,20 @@ impl Cache {
     ///
     /// # Errors
     ///
-    /// [`Operation::Open`] or [`Operation::Read`] with the path. A file of another kind fails with
-    /// `InvalidData`, so that it is not replaced.
+    /// [`Operation::Open`] or [`Operation::Read`] with the path. A directory or pipe fails with
+    /// `InvalidInput`, and a file with other contents with `InvalidData`, so that it is not
+    /// replaced.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let at = |operation| move |reason: io::Error| Error::at(operation, path, reason);
         if !sys::HAS_STAMPS {
             let reason = "digests are not cached on this system";
             let reason = io::Error::new(io::ErrorKind::Unsupported, reason);
+            return Err(at(Operation::Open)(reason));
+        }
+        if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+            let reason = "a cache of digests is a regular file";
+            let reason = io::Error::new(io::ErrorKind::InvalidInput, reason);
             return Err(at(Operation::Open)(reason));
         }
         let mut bytes = Vec::new();
@@ -185,15 +195,26 @@ impl Cache {
         Some(met.record.digest)
     }
 
-    /// Keeps the digest of a file, of which `length` bytes were read after it had this stamp. It is
-    /// `None` if the file had been changed [too late](settled_stamp).
-    pub(super) fn put(
+    /// Returns the digest of an open file with this status, and the number of bytes that `hash` has
+    /// read for it.
+    pub(super) fn find_or(
         &self,
         algorithm: Algorithm,
-        stamp: Option<Stamp>,
-        digest: Digest,
-        length: u64,
-    ) {
+        status: &EntryStatus,
+        hash: impl FnOnce() -> Result<(Digest, u64), Failure>,
+    ) -> Result<(Digest, u64), Failure> {
+        if let Some(digest) = self.find(algorithm, status) {
+            return Ok((digest, 0));
+        }
+        let stamp = settled_stamp(status);
+        let (digest, length) = hash()?;
+        self.put(algorithm, stamp, digest, length);
+        Ok((digest, length))
+    }
+
+    /// Keeps the digest of a file, of which `length` bytes were read after it had this stamp. It is
+    /// `None` if the file had been changed [too late](settled_stamp).
+    fn put(&self, algorithm: Algorithm, stamp: Option<Stamp>, digest: Digest, length: u64) {
         let Some(stamp) = stamp else { return };
         // Files of the system itself have lengths that tell nothing.
         if length == 0 || length != stamp.size {
@@ -225,7 +246,7 @@ fn drop_some(records: &mut HashMap<Key, Met>, max: usize) {
 
 /// Returns the stamp of a file that is read after this call. `None` if a change could get the same
 /// time as the one before.
-pub(super) fn settled_stamp(status: &EntryStatus) -> Option<Stamp> {
+fn settled_stamp(status: &EntryStatus) -> Option<Stamp> {
     status
         .stamp()
         .filter(|stamp| is_settled(stamp, SystemTime::now()))

@@ -8,7 +8,7 @@ use smallfry_workers::{
 };
 
 use super::algorithm::Algorithm;
-use super::cache::{Cache, settled_stamp};
+use super::cache::Cache;
 use super::contents::{self, Buffer, Size};
 use super::digest::Digest;
 use super::failure::Failure;
@@ -93,13 +93,7 @@ impl HashFile {
         if status.kind != Kind::File {
             return self.hash_contents(file, buffer);
         }
-        if let Some(digest) = cache.find(self.algorithm, &status) {
-            return Ok((digest, 0));
-        }
-        let stamp = settled_stamp(&status);
-        let (digest, length) = self.hash_contents(file, buffer)?;
-        cache.put(self.algorithm, stamp, digest, length);
-        Ok((digest, length))
+        cache.find_or(self.algorithm, &status, || self.hash_contents(file, buffer))
     }
 
     fn hash_contents(

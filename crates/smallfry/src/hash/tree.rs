@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use smallfry_workers::{Control, Strategy};
 
 use super::algorithm::Algorithm;
-use super::cache::{Cache, settled_stamp};
+use super::cache::Cache;
 use super::contents::{self, Buffer, Size};
 use super::digest::Digest;
 use super::failure::Failure;
@@ -237,12 +237,12 @@ impl Hashing<'_> {
         if status.kind != Kind::File {
             return Err(at(Operation::Open)(replaced()));
         }
-        let stamp = cache.and_then(|_| settled_stamp(&status));
         let size = Size::Told(status.size);
-        let (digest, bytes) = contents::hash(algorithm, file, size, buffer, strategy, control)?;
-        if let Some(cache) = cache {
-            cache.put(algorithm, stamp, digest, bytes);
-        }
+        let mut hash = || contents::hash(algorithm, file, size, buffer, strategy, control);
+        let (digest, bytes) = match cache {
+            Some(cache) => cache.find_or(algorithm, &status, hash)?,
+            None => hash()?,
+        };
         Ok((status.mode, digest, bytes))
     }
 

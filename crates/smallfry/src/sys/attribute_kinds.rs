@@ -1,7 +1,7 @@
 //! The kinds of attributes that a copy may have of its source, besides permissions.
 
 /// The kinds of attributes that a copy gets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AttributeKinds {
     pub(crate) access_lists: bool,
     /// Extended attributes that are no access control lists.

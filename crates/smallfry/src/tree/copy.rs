@@ -121,7 +121,8 @@ impl Copier {
     }
 
     /// Gives the copies of files and directories the access control lists of their sources, and
-    /// none to those whose sources have none. It is off by default. A list that cannot be given is
+    /// none to those whose sources have none. It is off by default: then the group of the copy may
+    /// do what the list allows at most (its mask), as with `cp`. A list that cannot be given is
     /// an error, because the file would be open to more users without it.
     ///
     /// [acl(5)](https://man7.org/linux/man-pages/man5/acl.5.html)
@@ -132,7 +133,8 @@ impl Copier {
 
     /// Gives the copies the extended attributes of their sources, capabilities among them, but no
     /// access control lists. It is off by default. An attribute that the file system of the copy
-    /// does not have, or that the user may not set, is left out, as by `cp -a`.
+    /// does not have or has no room for, or that the user may not set, is left out, as by `cp -a`.
+    /// Those of links need /proc.
     ///
     /// [xattr(7)](https://man7.org/linux/man-pages/man7/xattr.7.html)
     pub const fn attributes(&mut self, attributes: bool) -> &mut Self {

@@ -49,7 +49,7 @@ pub(crate) fn create<'e, T>(
 
 /// Makes a new entry by `call`, which gets a temporary name. The entry of the name `name`, if there
 /// is one, is replaced by [`NewEntry::commit`].
-pub(crate) fn create_temporary<'e, T>(
+fn create_temporary<'e, T>(
     directory: &'e OpenDirectory,
     name: &'e Name,
     call: impl Fn(&Name) -> Result<T, Errno>,

@@ -62,6 +62,17 @@ impl Results {
         errors.push(error);
     }
 
+    /// Returns true if nothing was done, because of errors.
+    #[cfg(feature = "archive")]
+    pub(crate) fn has_only_failed(&self) -> bool {
+        let errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
+        let counts = [&self.files, &self.directories];
+        !errors.is_empty()
+            && counts
+                .iter()
+                .all(|count| count.load(Ordering::Relaxed) == 0)
+    }
+
     pub(crate) fn end(self) -> Result<Report, TreeError> {
         let (errors, report) = self.into_parts();
         if errors.is_empty() {

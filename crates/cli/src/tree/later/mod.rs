@@ -21,6 +21,7 @@ pub(super) use unix::{Slots, work_off};
 use smallfry::tree::{Report, TreeError};
 
 /// The end of a removal that had a slot.
+#[cfg_attr(not(unix), expect(dead_code, reason = "there are no slots"))]
 pub(super) enum Removal {
     /// Another process does it.
     Later,

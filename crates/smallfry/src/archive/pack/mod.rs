@@ -96,8 +96,10 @@ impl Packer {
     /// Packs `sources` into the archive at `archive`. Each source is a path and its name in the
     /// archive. An empty name stands for the contents of a directory.
     ///
-    /// The archive gets its name in one step, when it is whole. Until then an older one stays. If
-    /// the process is killed, a temporary file stays in the directory, which
+    /// The archive gets its name in one step, when it is whole. Until then an older one stays, and
+    /// it stays if nothing could be packed. The new one gets its permissions, owner and attributes.
+    /// Nothing is flushed: after a power failure the archive may be empty. If the process is
+    /// killed, a temporary file stays in the directory, which
     /// [`remove_temporary_files`](crate::durable::remove_temporary_files) removes. A symbolic link
     /// at `archive` stays, and its target is replaced. A pipe or device is written to.
     ///

@@ -15,14 +15,14 @@ use super::sink::{Facts, Sink};
 use super::tar::Tar;
 use super::zip::Zip;
 use crate::archive::format::Format;
-use crate::durable::without_links;
+use crate::durable::Replacement;
 use crate::error::{Error, Operation};
-use crate::path::{Base, max_workers};
+use crate::path::max_workers;
 use crate::raw::{self, OwnedFile};
 use crate::sys::{self, EntryStatus, Identity, OpenDirectory};
 use crate::tree::directory::Directories;
 use crate::tree::report::Results;
-use crate::tree::{Report, TreeError, new_entry};
+use crate::tree::{Report, TreeError};
 
 /// The bytes of a large file that are read at a time, and of the archive that are written.
 const PIECE: usize = 256 << 10;
@@ -103,28 +103,19 @@ impl<'o> Packing<'o> {
             }
             _ => {}
         }
-        let archive = &without_links(&Base::default(), archive).map_err(Error::into_io_error)?;
-        let directory = sys::start_of(archive);
-        let directory = if directory.as_os_str().is_empty() {
-            Path::new(".")
-        } else {
-            &directory
-        };
-        let open = OpenDirectory::open(directory)?;
-        let name = sys::last_name(archive).ok_or(io::ErrorKind::IsADirectory)?;
-        let create = |name: &_| open.create_file(name, 0o666);
-        let (file, new_entry) = new_entry::create_temporary(&open, &name, create)?;
+        let begun = Replacement::begin(archive, 0o666).map_err(Error::into_io_error);
+        let (replacement, file) = begun?;
         let new = sys::entry_status(raw::borrow(&file))?.identity;
-        let old = open.status_of(&name).ok().map(|status| status.identity);
-        self.own = [Some(new), old];
+        self.own = [Some(new), identity_at(replacement.target())];
         match self.write(format, Output(&file)) {
             // The new entry is removed.
             Err(Stop::Cancelled) => return Ok(()),
             Err(Stop::Writing(reason)) => return Err(reason),
+            // An older archive is worth more.
+            Ok(()) if self.results.has_only_failed() => return Ok(()),
             Ok(()) => {}
         }
-        raw::close(file)?;
-        new_entry.commit()
+        replacement.commit(file).map_err(Error::into_io_error)
     }
 
     fn write(&mut self, format: Format, writer: impl Write) -> Result<(), Stop> {
@@ -182,6 +173,13 @@ impl<'o> Packing<'o> {
         }
         Ok(sink.finish()?)
     }
+}
+
+/// Returns what is at an absolute path.
+fn identity_at(path: &Path) -> Option<Identity> {
+    let open = OpenDirectory::open(path.parent()?).ok()?;
+    let status = open.status_of(&sys::last_name(path)?).ok()?;
+    Some(status.identity)
 }
 
 /// The entries that are written one after the other.

@@ -172,7 +172,11 @@ pub(in crate::sys) fn copy_at(
 ) -> Result<(), Errno> {
     let from = path_at(from, name)?;
     let to = path_at(to, new_name)?;
-    copy_between(Subject::Path(&from), Subject::Path(&to), kinds)
+    match copy_between(Subject::Path(&from), Subject::Path(&to), kinds) {
+        // Without /proc, as in a chroot.
+        Err(Errno(libc::ENOENT)) => Ok(()),
+        copied => copied,
+    }
 }
 
 fn path_at(directory: BorrowedFile<'_>, name: &CStr) -> Result<CString, Errno> {
@@ -185,6 +189,21 @@ fn path_at(directory: BorrowedFile<'_>, name: &CStr) -> Result<CString, Errno> {
 /// below `system.`, too, mean nothing elsewhere.
 fn is_list(name: &CStr) -> bool {
     name == ACL || name == DEFAULT_ACL
+}
+
+/// Returns true for the error of an attribute that the file system of a copy does not have or has
+/// no room for, or that the user may not set.
+fn is_left_out(Errno(errno): Errno) -> bool {
+    matches!(
+        errno,
+        libc::EOPNOTSUPP
+            | libc::EPERM
+            | libc::EACCES
+            | libc::ENOSPC
+            | libc::EDQUOT
+            | libc::E2BIG
+            | libc::ERANGE
+    )
 }
 
 fn copy_between(from: Subject<'_>, to: Subject<'_>, kinds: AttributeKinds) -> Result<(), Errno> {
@@ -204,7 +223,7 @@ fn copy_between(from: Subject<'_>, to: Subject<'_>, kinds: AttributeKinds) -> Re
         };
         match to.set(name, &value) {
             // As with `cp -a`. Without its list, a file would be open to more users.
-            Err(Errno(libc::EOPNOTSUPP | libc::EPERM)) if !is_list(name) => {}
+            Err(errno) if !is_list(name) && is_left_out(errno) => {}
             set => set?,
         }
     }

@@ -110,7 +110,11 @@ impl Copying<'_> {
             kept(OWNER, to.set_owner_of_link(new_name, &status))?;
         }
         if options.attributes.others {
-            let kinds = options.attributes;
+            // A link has no list.
+            let kinds = AttributeKinds {
+                access_lists: false,
+                ..options.attributes
+            };
             let copied = from.copy_attributes_of_link(name, to, new_name, kinds);
             kept(ATTRIBUTES, copied)?;
         }

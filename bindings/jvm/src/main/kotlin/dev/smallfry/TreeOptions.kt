@@ -200,8 +200,8 @@ public class RemoveTreeOptions @JvmOverloads constructor(
     /** Takes a tree that is not there for removed. */
     public val missingOk: Boolean = false,
     /**
-     * Removes what is in mount points, too, also of `mount --bind`. Without it such a directory is an
-     * error.
+     * Removes what is in mount points, too, also of `mount --bind`. Without it such a directory is
+     * an error.
      */
     public val mounts: Boolean = false,
     /** The number of workers. 0: as many as measuring shows to be best. */
