@@ -20,7 +20,7 @@ pub use changes::Changes;
 use smallfry::archive::{Packer, Unpacker};
 use smallfry::bulk::{Reader, Writer};
 #[cfg(unix)]
-use smallfry::tree::{Copier, Existing, Links, Mirror, Remover};
+use smallfry::tree::{Copier, Existing, Links, Method, Mirror, Remover};
 use smallfry::{Durability, WriteOptions};
 
 #[cfg(unix)]
@@ -158,7 +158,11 @@ impl OptionBits {
             .parents(self.has(CREATE_PARENTS))
             .times(self.has(TIMES))
             .hard_links(self.has(HARD_LINKS))
-            .clone_blocks(!self.has(NO_CLONE))
+            .method(if self.has(NO_CLONE) {
+                Method::Copy
+            } else {
+                Method::Auto
+            })
             .mounts(self.has(MOUNTS));
         copier
     }

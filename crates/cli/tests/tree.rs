@@ -807,6 +807,24 @@ fn unpack_lists_files_and_counts_them() {
 }
 
 #[test]
+fn unpack_stops_at_limits() {
+    let place = Place::new();
+    fs::write(place.path("from/zeros"), vec![0; 4 << 20]).unwrap();
+    place.done("pack --level 9 a.tgz from");
+    for (limit, reason) in [
+        ("--max-entries 2", "more than 2 entries"),
+        ("--max-bytes 100", "more than 100 bytes"),
+        ("--max-ratio 20", "more than 20 times as large"),
+    ] {
+        let output = place.run(&format!("unpack {limit} -C to a.tgz"));
+        assert_eq!(output.status.code(), Some(1), "{limit}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains(reason), "{said}");
+    }
+    place.done("unpack --max-entries 10 --max-bytes 5000000 --max-ratio 2000 -C to a.tgz");
+}
+
+#[test]
 fn unpack_reports_what_it_cannot_unpack() {
     let place = Place::new();
     for (line, reason) in [
@@ -830,7 +848,15 @@ fn unpack_reports_what_it_cannot_unpack() {
     let mut archive = fs::read(place.path("from.tar")).unwrap();
     archive.truncate(2048);
     fs::write(place.path("cut.tar"), archive).unwrap();
-    assert_one_line(&place.run("unpack -C cut cut.tar"), &["read cut.tar: "]);
+    let output = place.run("unpack -C cut cut.tar");
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr);
+    let lines: Vec<_> = said.lines().collect();
+    assert!(lines[0].starts_with("smallfry unpack: read cut.tar: "));
+    assert_eq!(
+        lines[1..],
+        ["smallfry unpack: 1 files and 2 directories were unpacked"]
+    );
     // The list of a zip is at its end.
     place.done("pack whole.zip from");
     let mut archive = fs::read(place.path("whole.zip")).unwrap();
@@ -862,6 +888,33 @@ fn pack_packs_paths_under_their_names() {
 }
 
 #[test]
+fn pack_prints_entries_in_the_order_of_the_archive() {
+    let place = Place::new();
+    let output = place.run("pack -v a.zip from");
+    assert!(output.status.success());
+    let said = String::from_utf8(output.stdout).unwrap();
+    let expected = ALL.map(|name| format!("from/{name}"));
+    assert_eq!(
+        said.lines().collect::<Vec<_>>(),
+        [&["from".to_owned()], &expected[..]].concat()
+    );
+}
+
+#[test]
+fn each_help_fits_a_screen() {
+    for command in ["cp", "mirror", "rm", "unpack", "pack", "hash"] {
+        let place = Place::new();
+        let output = place.run(&format!("{command} --help"));
+        let help = String::from_utf8(output.stdout).unwrap();
+        assert!(help.lines().count() <= 45, "{command}");
+        assert!(
+            help.lines().all(|line| line.chars().count() <= 100),
+            "{command}"
+        );
+    }
+}
+
+#[test]
 fn pack_reports_what_it_cannot_pack() {
     let place = Place::new();
     for (line, reason) in [
@@ -877,7 +930,10 @@ fn pack_reports_what_it_cannot_pack() {
         ("pack a.tar ..", "`..` can be no name"),
         ("pack a.tar missing", "readdir missing: "),
         ("pack no/a.tar from", "write no/a.tar: "),
-        ("pack --json --format tar - from", "--json and an archive"),
+        (
+            "pack --json --format tar - from",
+            "--json or -v, and an archive",
+        ),
     ] {
         assert_one_line(&place.run(line), &["smallfry pack: ", reason]);
     }

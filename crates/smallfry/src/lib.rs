@@ -78,6 +78,9 @@
 //! - **Order between two writers of one file.** Appends on Unix go to the end one after the other,
 //!   each write system call as a whole. A long append may take several calls, and a network file
 //!   system may not even keep these apart.
+//! - **Speed after a fork.** The child of a process that has used smallfry starts no threads: a lock
+//!   of the standard library may stay locked there. All calls work, on the calling thread, and a
+//!   new program (`exec`) is as fast as any.
 
 #[cfg(feature = "archive")]
 pub mod archive;

@@ -544,3 +544,64 @@ fn linked_files_replace_others_in_one_step() {
     copier.links(Links::Follow).copy(&from, &to).unwrap();
     assert_eq!(number_of(&to.join("link")), number_of(&from.join("file")));
 }
+
+#[test]
+fn unchanged_files_stay() {
+    let directory = Directory::new();
+    let (from, to) = (directory.path("from"), directory.path("to"));
+    fs::create_dir(&from).unwrap();
+    for name in ["same", "longer", "newer"] {
+        fs::write(from.join(name), name).unwrap();
+    }
+    symlink("same", from.join("link")).unwrap();
+    let mut copier = Copier::new();
+    copier.times(true).only_if_changed(true);
+    assert_eq!(copier.copy(&from, &to).unwrap().files, 4);
+    let before = numbers(&to);
+    fs::write(from.join("longer"), "longer than before").unwrap();
+    let newer = fs::File::options().write(true).open(from.join("newer"));
+    newer
+        .unwrap()
+        .set_modified(std::time::SystemTime::UNIX_EPOCH)
+        .unwrap();
+    let report = copier.copy(&from, &to).unwrap();
+    assert_eq!((report.files, report.unchanged), (2, 2));
+    let after = numbers(&to);
+    let changed = |name: &str| before[Path::new(name)] != after[Path::new(name)];
+    assert_eq!(
+        ["same", "link", "longer", "newer"].map(changed),
+        [false, false, true, true]
+    );
+    assert_eq!(fs::read(to.join("longer")).unwrap(), b"longer than before");
+}
+
+#[test]
+fn special_files_are_left_out_if_asked() {
+    let directory = Directory::new();
+    let (from, to) = (directory.path("from"), directory.path("to"));
+    fs::create_dir(&from).unwrap();
+    fs::write(from.join("file"), "text").unwrap();
+    make_fifo(&from.join("pipe"));
+    let error = Copier::new().copy(&from, &to).unwrap_err();
+    assert_eq!(error.errors().len(), 1);
+    assert_eq!(error.errors()[0].path(), Some(&*from.join("pipe")));
+    let report = Copier::new().skip_special(true).copy(&from, &to).unwrap();
+    assert_eq!((report.files, names(&to)), (1, vec!["file".to_owned()]));
+}
+
+#[test]
+fn a_clone_that_cannot_be_made_is_an_error() {
+    // A file system in memory has no blocks to share.
+    let directory = tempfile::tempdir_in("/dev/shm").unwrap();
+    let (from, to) = (directory.path().join("from"), directory.path().join("to"));
+    fs::create_dir(&from).unwrap();
+    fs::write(from.join("empty"), "").unwrap();
+    fs::write(from.join("file"), "text").unwrap();
+    let error = Copier::new()
+        .method(Method::Clone)
+        .copy(&from, &to)
+        .unwrap_err();
+    assert_eq!(error.errors().len(), 1);
+    assert_eq!(error.errors()[0].path(), Some(&*from.join("file")));
+    assert_eq!(names(&to), ["empty"]);
+}

@@ -44,6 +44,8 @@ struct State {
     operations: AtomicU64,
     failed: AtomicU64,
     bytes: AtomicU64,
+    reached: AtomicU64,
+    end: AtomicU64,
 }
 
 /// The progress of a batch.
@@ -56,6 +58,10 @@ pub struct Progress {
     pub failed: u64,
     /// The number of bytes that operations have [moved](crate::TaskContext::moved).
     pub bytes: u64,
+    /// The position in an input that is read from its start to its [`end`](Self::end).
+    pub reached: u64,
+    /// The end of that input, in the same unit; 0 if it is not known.
+    pub end: u64,
 }
 
 impl Control {
@@ -80,12 +86,20 @@ impl Control {
             operations: self.0.operations.load(Ordering::Relaxed),
             failed: self.0.failed.load(Ordering::Relaxed),
             bytes: self.0.bytes.load(Ordering::Relaxed),
+            reached: self.0.reached.load(Ordering::Relaxed),
+            end: self.0.end.load(Ordering::Relaxed),
         }
     }
 
     /// Returns true if another clone exists, which could ask for the progress.
     pub(crate) fn is_shared(&self) -> bool {
         Arc::strong_count(&self.0) > 1
+    }
+
+    /// Tells how far an input was read, of which one part comes after the other, such as an archive.
+    pub fn reach(&self, reached: u64, end: u64) {
+        self.0.reached.store(reached, Ordering::Relaxed);
+        self.0.end.store(end, Ordering::Relaxed);
     }
 
     /// Counts an operation that is done, in a queue of your own.

@@ -1,11 +1,13 @@
 //! `smallfry cp`.
 
 use super::exclude::Exclude;
+use super::expected::Trees;
 use super::lines::{Lines, quoted};
 use super::summary::{Summary, Total};
 use super::watch::Watch;
 use clap::ValueEnum;
 use serde_json::Map;
+use smallfry::Durability;
 use smallfry::bulk::Strategy;
 use smallfry::tree::{Copier, Existing, Links, Method};
 use std::num::NonZeroUsize;
@@ -26,7 +28,7 @@ const USUAL: &[Preserved] = if cfg!(windows) {
 #[command(after_help = "\
 Directories are copied with all that is in them, links as links. Permissions and hard links are
 always kept. An existing file is replaced in one step. A copy shares its blocks with its source
-where the file system can do that. Nothing is flushed to the disk.
+where the file system can do that. Without --fsync nothing is flushed to the disk.
 
 Exit status: 0 if everything was copied, 1 if not, 130 after Ctrl-C, which leaves no half file.
 
@@ -48,7 +50,7 @@ pub(crate) struct Arguments {
     #[arg(short, long)]
     no_clobber: bool,
 
-    /// Print the source and the copy of each entry, in the order in which they are done
+    /// Print the source and the copy of each entry
     #[arg(short, long, conflicts_with = "json")]
     verbose: bool,
 
@@ -93,15 +95,38 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PATTERN")]
     exclude: Vec<String>,
 
-    /// Copy the blocks, do not share them
+    /// Share blocks with SOURCE: auto (the default), always or never
+    #[arg(
+        long,
+        value_name = "WHEN",
+        value_enum,
+        hide_possible_values = true,
+        num_args = 0..=1,
+        require_equals = true,
+        default_value = "auto",
+        hide_default_value = true,
+        default_missing_value = "always",
+        conflicts_with = "link"
+    )]
+    reflink: Reflink,
+
+    /// Leave files that have the size and time of SOURCE; use it with -p
     #[arg(long)]
-    no_clone: bool,
+    if_changed: bool,
+
+    /// Leave out pipes, sockets and devices, which are errors otherwise
+    #[arg(long)]
+    skip_special: bool,
+
+    /// Flush all copies to the disk before it ends
+    #[arg(long)]
+    fsync: bool,
 
     /// Take DEST for the name of the copy even if it is a directory
     #[arg(short = 'T', long)]
     no_target_directory: bool,
 
-    /// Work with so many threads; the default is as many as pay, which is measured meanwhile
+    /// Work with N threads; the default is as many as measuring shows to pay
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
 
@@ -135,7 +160,25 @@ enum Preserved {
     All,
 }
 
+/// The files that share blocks with their sources.
+#[derive(Clone, Copy, ValueEnum)]
+enum Reflink {
+    Auto,
+    Always,
+    Never,
+}
+
 impl Arguments {
+    /// Returns the way to make the copies of files.
+    fn method(&self) -> Method {
+        match self.reflink {
+            _ if self.link => Method::HardLink,
+            Reflink::Auto => Method::Auto,
+            Reflink::Always => Method::Clone,
+            Reflink::Never => Method::Copy,
+        }
+    }
+
     /// Sets what is kept.
     fn preserve(&self, copier: &mut Copier) {
         let mut kept = self.preserve.clone().unwrap_or_default();
@@ -175,17 +218,24 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         return super::summary::refuse(NAME, &reason);
     }
     let watch = Watch::begin("copied");
+    watch.count(Trees {
+        paths: arguments.sources.clone(),
+        exclude: exclude.clone(),
+        are_removed: false,
+    });
     let mut copier = Copier::new();
     copier
         .control(watch.control())
         .mounts(!arguments.one_file_system)
-        .clone_blocks(!arguments.no_clone);
+        .method(arguments.method())
+        .only_if_changed(arguments.if_changed)
+        .skip_special(arguments.skip_special);
     arguments.preserve(&mut copier);
     if arguments.dereference {
         copier.links(Links::Follow);
     }
-    if arguments.link {
-        copier.method(Method::HardLink);
+    if arguments.fsync {
+        copier.durability(Durability::Full);
     }
     if arguments.no_clobber {
         copier.existing(Existing::Keep);

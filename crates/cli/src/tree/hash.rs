@@ -9,6 +9,7 @@ mod lines;
 mod output;
 
 use super::exclude::Exclude;
+use super::expected::Trees;
 use super::summary::{Summary, Total, refuse};
 use super::watch::Watch;
 use clap::ValueEnum;
@@ -67,7 +68,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PATTERN")]
     exclude: Vec<String>,
 
-    /// Work with so many threads; the default is as many as pay, which is measured meanwhile
+    /// Work with N threads; the default is as many as measuring shows to pay
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
 
@@ -106,7 +107,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     };
     let mut hasher = Hasher::new();
     hasher.algorithm(arguments.algorithm.into());
-    if let Some(exclude) = exclude {
+    if let Some(exclude) = exclude.clone() {
         hasher.filter(move |path| !exclude.has(path));
     }
     if let Some(threads) = arguments.threads {
@@ -124,6 +125,13 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         hasher.cache(cache);
     }
     let watch = Watch::begin_stream("hashed");
+    if !arguments.check {
+        watch.count(Trees {
+            paths: arguments.paths.clone(),
+            exclude: exclude.clone(),
+            are_removed: false,
+        });
+    }
     hasher.control(watch.control());
     let mut run = Run {
         arguments,

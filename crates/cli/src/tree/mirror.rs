@@ -1,6 +1,7 @@
 //! `smallfry mirror`.
 
 use super::exclude::Exclude;
+use super::expected::Trees;
 use super::lines::{Lines, quoted};
 use super::summary::{Summary, Total};
 use super::watch::Watch;
@@ -63,7 +64,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PATTERN")]
     exclude: Vec<String>,
 
-    /// Work with so many threads; the default is as many as pay, which is measured meanwhile
+    /// Work with N threads; the default is as many as measuring shows to pay
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
 
@@ -84,6 +85,11 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         Err(error) => return super::summary::refuse(NAME, &error),
     };
     let watch = Watch::begin("mirrored");
+    watch.count(Trees {
+        paths: vec![arguments.from.clone()],
+        exclude: exclude.clone(),
+        are_removed: false,
+    });
     let mut mirror = Mirror::new();
     mirror
         .control(watch.control())

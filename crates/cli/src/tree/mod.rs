@@ -3,6 +3,7 @@
 //! - `cp.rs`, `mirror.rs`, `rm.rs`, `pack.rs`, `unpack.rs`, `hash.rs`: the command lines, and what
 //!   they do
 //! - `exclude.rs`: the patterns of `--exclude`
+//! - `expected.rs`: the amount of work, which tells how much time is left
 //! - `later/`: directories that `rm` renames, and removes in the background
 //! - `lines.rs`: the lines of `-v`
 //! - `summary.rs`: counts and errors, as text or JSON
@@ -10,6 +11,7 @@
 
 mod cp;
 mod exclude;
+mod expected;
 mod hash;
 mod later;
 mod lines;

@@ -1,6 +1,8 @@
 //! `smallfry pack`.
 
 use super::exclude::Exclude;
+use super::expected::Trees;
+use super::lines::Lines;
 use super::summary::{Summary, Total, refuse};
 use super::watch::Watch;
 use serde_json::Map;
@@ -35,6 +37,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FORMAT", value_parser = ["tar", "tar.gz", "tar.zst", "zip"])]
     format: Option<String>,
 
+    /// Level of compression of a tar.gz or zip, from 1 (fast) to 9 (small) [default: 6]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=9))]
+    level: Option<u32>,
+
     /// Leave out entries whose name or path in the archive matches
     #[arg(long, value_name = "PATTERN")]
     exclude: Vec<String>,
@@ -43,7 +49,11 @@ pub(crate) struct Arguments {
     #[arg(long)]
     reproducible: bool,
 
-    /// Read with so many threads; the default is as many as pay, which is measured meanwhile
+    /// Print the path of each entry
+    #[arg(short, long, conflicts_with = "json")]
+    verbose: bool,
+
+    /// Read with N threads; the default is as many as measuring shows to pay
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
 
@@ -72,11 +82,9 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         return refuse(NAME, &no_format(archive, &arguments.paths));
     };
     let is_output = archive == Path::new("-");
-    if is_output && arguments.json {
-        return refuse(
-            NAME,
-            "--json and an archive cannot both go to standard output",
-        );
+    if is_output && (arguments.json || arguments.verbose) {
+        let reason = "--json or -v, and an archive, cannot both go to standard output";
+        return refuse(NAME, reason);
     }
     if is_output && std::io::stdout().is_terminal() {
         return refuse(NAME, "an archive is not printed on a terminal");
@@ -99,15 +107,28 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     } else {
         Watch::begin("packed")
     };
+    watch.count(Trees {
+        paths: sources.iter().map(|(path, _)| path.clone()).collect(),
+        exclude: exclude.clone(),
+        are_removed: false,
+    });
     let mut packer = Packer::new();
     packer
         .control(watch.control())
         .reproducible(arguments.reproducible);
+    if let Some(level) = arguments.level {
+        packer.level(level);
+    }
     if let Some(exclude) = exclude {
         packer.filter(move |path| !exclude.has(path));
     }
     if let Some(threads) = arguments.threads {
         packer.strategy(Strategy::Threads(threads));
+    }
+    let lines = Lines::new(&watch);
+    if arguments.verbose {
+        let lines = lines.clone();
+        packer.on_entry(move |path| lines.put(&path.display().to_string()));
     }
     let mut total = Total::default();
     if is_output {
@@ -116,6 +137,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     } else {
         total.add(packer.pack(format, archive, sources));
     }
+    lines.flush();
     let stopped = watch.end();
     Summary {
         name: NAME,

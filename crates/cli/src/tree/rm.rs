@@ -1,5 +1,6 @@
 //! `smallfry rm`.
 
+use super::expected::Trees;
 use super::later::{self, Removal, Slots};
 use super::lines::{Lines, quoted};
 use super::summary::{Summary, Total};
@@ -55,7 +56,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     mounts: bool,
 
-    /// Work with so many threads; the default is as many as pay, which is measured meanwhile
+    /// Work with N threads; the default is as many as measuring shows to pay
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
 
@@ -73,6 +74,11 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         return later::work_off();
     }
     let watch = Watch::begin("removed");
+    watch.count(Trees {
+        paths: arguments.paths.clone(),
+        exclude: None,
+        are_removed: true,
+    });
     let mut remover = Remover::new();
     remover
         .control(watch.control())

@@ -85,6 +85,15 @@ impl Total {
         self.bytes = bytes;
     }
 
+    /// Tells how much was done, if there were errors.
+    pub(super) fn rest(&self, done: &str) -> Option<String> {
+        let Self {
+            files, directories, ..
+        } = self;
+        let text = || format!("{files} files and {directories} directories were {done}");
+        (!self.errors.is_empty() && files + directories > 0).then(text)
+    }
+
     pub(super) fn fail(&mut self, reason: String) {
         self.errors.push(reason);
     }

@@ -1,13 +1,13 @@
 //! `smallfry unpack`.
 
 use super::exclude::Exclude;
+use super::lines::Lines;
 use super::summary::{Summary, Total};
 use super::watch::Watch;
 use serde_json::Map;
 use smallfry::archive::Unpacker;
 use smallfry::bulk::Strategy;
 use smallfry::tree::Existing;
-use std::io::Write as _;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -64,11 +64,19 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "BYTES")]
     max_bytes: Option<u64>,
 
+    /// Stop if there are more than N entries
+    #[arg(long, value_name = "N")]
+    max_entries: Option<u64>,
+
+    /// Stop if the archive becomes more than N times as large
+    #[arg(long, value_name = "N")]
+    max_ratio: Option<u64>,
+
     /// Print the path of each file and link
     #[arg(short, long, conflicts_with = "json")]
     verbose: bool,
 
-    /// Work with so many threads; the default is as many as pay, which is measured meanwhile
+    /// Work with N threads; the default is as many as measuring shows to pay
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
 
@@ -101,12 +109,19 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     if let Some(bytes) = arguments.max_bytes {
         unpacker.max_bytes(bytes);
     }
+    if let Some(entries) = arguments.max_entries {
+        unpacker.max_entries(entries);
+    }
+    if let Some(ratio) = arguments.max_ratio {
+        unpacker.max_ratio(ratio);
+    }
     if let Some(exclude) = exclude {
         unpacker.filter(move |path| !path.ancestors().any(|path| exclude.has(path)));
     }
+    let lines = Lines::new(&watch);
     if arguments.verbose {
-        // A reader that has gone away is no reason to stop.
-        unpacker.on_entry(|path| _ = writeln!(std::io::stdout(), "{}", path.display()));
+        let lines = lines.clone();
+        unpacker.on_entry(move |path| lines.put(&path.display().to_string()));
     }
     if let Some(threads) = arguments.threads {
         unpacker.strategy(Strategy::Threads(threads));
@@ -120,13 +135,19 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
             total.add(unpacker.unpack(archive, &arguments.directory));
         }
     }
+    lines.flush();
     let stopped = watch.end();
-    Summary {
+    let rest = (!arguments.json && stopped.is_none()).then(|| total.rest("unpacked"));
+    let code = Summary {
         name: NAME,
         done: "unpacked",
         total,
         stopped,
         members: Map::new(),
     }
-    .print(arguments.json)
+    .print(arguments.json);
+    if let Some(rest) = rest.flatten() {
+        eprintln!("{NAME}: {rest}");
+    }
+    code
 }

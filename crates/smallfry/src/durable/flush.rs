@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::error::{Error, Operation};
 use crate::path::Base;
 use crate::raw::{self, BorrowedFile};
-use crate::sys;
+use crate::sys::{self, OpenDirectory, WholeFileSystem};
 use crate::write::Durability;
 
 /// A flush has failed in this process. From then on no file counts as written because it reads as
@@ -25,7 +25,7 @@ pub(super) fn has_failed() -> bool {
 }
 
 /// Flushes an open file at that level. An error comes with its operation.
-pub(super) fn flush_file(
+pub(crate) fn flush_file(
     file: BorrowedFile<'_>,
     level: Durability,
 ) -> Result<(), (Operation, raw::Errno)> {
@@ -41,6 +41,16 @@ pub(super) fn flush_file(
         }
         (operation, error)
     })
+}
+
+/// Flushes a whole file system.
+pub(crate) fn flush_whole(file_system: &WholeFileSystem) -> Result<(), raw::Errno> {
+    file_system.flush().inspect_err(|_| note_failure())
+}
+
+/// Flushes an open directory of a tree.
+pub(crate) fn flush_directory_of_tree(directory: &OpenDirectory) -> io::Result<()> {
+    directory.flush().inspect_err(|_| note_failure())
 }
 
 /// Opens a directory and flushes it.

@@ -103,6 +103,7 @@ use crate::raw::{self, AsFile};
 
 pub use crate::write::Durability;
 use crate::write::{Outcome, WriteOptions};
+pub(crate) use flush::{flush_directory_of_tree, flush_file, flush_whole};
 pub(crate) use group_commit::GroupCommit;
 #[cfg(feature = "archive")]
 pub(crate) use replacement::Replacement;
@@ -133,7 +134,7 @@ pub(crate) use temporary_file::new_name as temporary_name;
 /// [`F_FULLFSYNC`](https://www.manpagez.com/man/2/fcntl/),
 /// [FlushFileBuffers](https://learn.microsoft.com/windows/win32/api/fileapi/nf-fileapi-flushfilebuffers)
 pub fn sync_file(file: impl AsFile, level: Durability) -> Result<(), Error> {
-    flush::flush_file(raw::borrow(&file), level)
+    flush_file(raw::borrow(&file), level)
         .map_err(|(operation, reason)| Error::on_open_file(operation, reason))
 }
 

@@ -1,8 +1,10 @@
 //! Copies a tree: each entry from one open directory into another, and never through a link.
 
+pub(super) mod compare;
 pub(super) mod contents;
 pub(super) mod copying;
 pub(super) mod entry;
+mod flushes;
 pub(super) mod follow;
 pub(super) mod hard_links;
 pub(super) mod inside;
@@ -19,6 +21,7 @@ use smallfry_workers::{Control, Strategy};
 use super::new_entry::Existing;
 use super::report::{Report, TreeError};
 use crate::sys;
+use crate::write::Durability;
 use copying::Copying;
 pub use links::Links;
 pub use method::Method;
@@ -71,6 +74,40 @@ impl Copier {
     /// Sets what happens to a file or link that is there already. Directories are merged.
     pub const fn existing(&mut self, existing: Existing) -> &mut Self {
         self.options.existing = existing;
+        self
+    }
+
+    /// Leaves a file as it is if it has the size and time of its source, and a link that has the
+    /// same target and time. It is off by default. Turn on [`times`](Self::times) as well, or each
+    /// copy has a time of its own.
+    pub const fn only_if_changed(&mut self, only_if_changed: bool) -> &mut Self {
+        self.options.only_if_changed = only_if_changed;
+        self
+    }
+
+    /// Leaves out pipes, sockets and devices. It is off by default, and each is an error.
+    pub const fn skip_special(&mut self, skip: bool) -> &mut Self {
+        self.options.skip_special = skip;
+        self
+    }
+
+    /// Flushes the copy. It is [`Durability::None`] by default.
+    ///
+    /// With [`Durability::Full`], all that the report counts survives a power failure after the
+    /// call: contents, names, permissions and times. Names of directories that were there before
+    /// are not flushed. With [`Durability::Data`] only the contents survive, if their names do.
+    /// Files that are replaced are whole after a crash in the middle: each is the old one or the
+    /// new one. Of new files it may leave any part.
+    ///
+    /// ext4, XFS and Btrfs are flushed whole, once at the end (`syncfs`), on Linux 5.17 and later.
+    /// That also writes other programs' files there. Files that replace others are flushed before.
+    /// On other file systems each file is flushed, and with `Full` each directory.
+    ///
+    /// A failed flush is an error. Then nothing tells which files were lost.
+    ///
+    /// [syncfs(2)](https://man7.org/linux/man-pages/man2/syncfs.2.html)
+    pub const fn durability(&mut self, durability: Durability) -> &mut Self {
+        self.options.durability = durability;
         self
     }
 
@@ -148,15 +185,6 @@ impl Copier {
         self
     }
 
-    /// Lets a copy share its blocks with its source until one of both is changed, where the file
-    /// system can do that (Btrfs, XFS). It is on by default.
-    ///
-    /// [ioctl_ficlone(2)](https://man7.org/linux/man-pages/man2/ioctl_ficlone.2.html)
-    pub const fn clone_blocks(&mut self, clone: bool) -> &mut Self {
-        self.options.clone = clone;
-        self
-    }
-
     /// Copies what is in directories of other file systems. It is on by default. Without it they
     /// are copied empty.
     pub const fn mounts(&mut self, mounts: bool) -> &mut Self {
@@ -190,8 +218,8 @@ impl Copier {
     /// attributes are kept if that is asked. An entry that cannot be copied is an error, and the
     /// rest is copied.
     ///
-    /// Neither at `to` nor below it is a link followed. Nothing is flushed: after a power failure
-    /// files may be missing, empty or torn.
+    /// Neither at `to` nor below it is a link followed. Without [`durability`](Self::durability)
+    /// nothing is flushed: after a power failure files may be missing, empty or torn.
     ///
     /// # Platform-specific behavior
     ///
@@ -206,8 +234,8 @@ impl Copier {
     ///
     /// [`TreeError`] with an error for each entry that was not copied, whose operation is
     /// [`Copy`](crate::Operation::Copy) with both paths, [`Readdir`](crate::Operation::Readdir) or
-    /// [`Mkdir`](crate::Operation::Mkdir). Also if `to` is `from` or in it, and for pipes, sockets
-    /// and devices.
+    /// [`Mkdir`](crate::Operation::Mkdir). Also if `to` is `from` or in it, for pipes, sockets and
+    /// devices, and with [`Syncfs`](crate::Operation::Syncfs) for the flush at the end.
     pub fn copy(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<Report, TreeError> {
         let (from, to) = (from.as_ref(), to.as_ref());
         Copying::new(&self.options, &sys::start_of(from), to).run(from)

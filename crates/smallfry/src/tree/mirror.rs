@@ -1,6 +1,5 @@
 //! Mirrors a tree: copies what has changed, and deletes what is gone.
 
-mod compare;
 mod mirroring;
 
 use std::fmt;
@@ -9,6 +8,7 @@ use std::sync::Arc;
 
 use smallfry_workers::{Control, Strategy};
 
+use super::copy::Method;
 use super::copy::options::Options as CopyOptions;
 use super::report::{Report, TreeError};
 use mirroring::Mirroring;
@@ -149,10 +149,9 @@ impl Mirror {
         self
     }
 
-    /// Lets a copy share its blocks with its source, as
-    /// [`Copier::clone_blocks`](super::Copier::clone_blocks) does. It is on by default.
+    /// Lets a copy share its blocks with its source, as [`Method::Auto`] does. It is on by default.
     pub const fn clone_blocks(&mut self, clone: bool) -> &mut Self {
-        self.options.copy.clone = clone;
+        self.options.copy.method = if clone { Method::Auto } else { Method::Copy };
         self
     }
 

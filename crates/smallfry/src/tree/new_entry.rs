@@ -89,6 +89,11 @@ impl<'e> NewEntry<'e> {
         self.temporary.as_deref().unwrap_or(self.name)
     }
 
+    /// Returns true if an entry that is there is replaced.
+    pub(super) fn replaces(&self) -> bool {
+        self.temporary.is_some()
+    }
+
     /// Gives the entry its name, which another one may have had.
     pub(crate) fn commit(mut self) -> io::Result<()> {
         if let Some(temporary) = &self.temporary {

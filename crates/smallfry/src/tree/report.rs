@@ -16,9 +16,10 @@ pub struct Report {
     pub directories: u64,
     /// The number of bytes that were copied or hashed.
     pub bytes: u64,
-    /// The number of entries that [`Mirror`](super::Mirror) has found to be the same.
+    /// The number of entries that [`Mirror`](super::Mirror) or
+    /// [`only_if_changed`](super::Copier::only_if_changed) has found to be the same.
     pub unchanged: u64,
-    /// The number of entries that it has deleted.
+    /// The number of entries that a mirror has deleted.
     pub deleted: u64,
 }
 

@@ -93,6 +93,13 @@ impl Packer {
         self
     }
 
+    /// Calls `on_entry` with the path in the archive of each entry that was packed, in the order of
+    /// the archive. It is called by one thread.
+    pub fn on_entry(&mut self, on_entry: impl Fn(&Path) + Send + Sync + 'static) -> &mut Self {
+        self.options.on_entry = Some(Arc::new(on_entry));
+        self
+    }
+
     /// Packs `sources` into the archive at `archive`. Each source is a path and its name in the
     /// archive. An empty name stands for the contents of a directory.
     ///

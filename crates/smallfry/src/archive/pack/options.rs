@@ -17,6 +17,7 @@ pub(super) struct Options {
     pub(super) reproducible: bool,
     pub(super) level: u32,
     pub(super) filter: Option<OnPath<bool>>,
+    pub(super) on_entry: Option<OnPath<()>>,
 }
 
 impl Options {
@@ -27,6 +28,7 @@ impl Options {
             reproducible: false,
             level: DEFAULT_LEVEL,
             filter: None,
+            on_entry: None,
         }
     }
 }

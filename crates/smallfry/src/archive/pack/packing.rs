@@ -212,6 +212,7 @@ impl<S: Sink> Writing<'_, S> {
                     return self.refuse(found, reason);
                 }
                 self.results.add_directory();
+                self.tell(path);
                 return Ok(());
             }
             Content::Link(target) => {
@@ -219,7 +220,7 @@ impl<S: Sink> Writing<'_, S> {
                 if let Err(reason) = self.sink.link(path, &target, &facts) {
                     return self.refuse(found, reason);
                 }
-                self.results.add_file(0);
+                self.added(path, 0);
                 return Ok(());
             }
             Content::File(_) | Content::Large => {}
@@ -228,7 +229,7 @@ impl<S: Sink> Writing<'_, S> {
             && let Some(first) = self.names.get(&status.identity)
             && self.sink.hard_link(path, first, &facts)?
         {
-            self.results.add_file(0);
+            self.added(path, 0);
             return Ok(());
         }
         if status.names > 1 {
@@ -248,8 +249,20 @@ impl<S: Sink> Writing<'_, S> {
             self.add_large(found, status.size)?;
         }
         self.sink.end_file()?;
-        self.results.add_file(facts.size);
+        self.added(path, facts.size);
         Ok(())
+    }
+
+    fn added(&self, path: &Path, bytes: u64) {
+        self.results.add_file(bytes);
+        self.tell(path);
+    }
+
+    /// Tells the caller about an entry.
+    fn tell(&self, path: &Path) {
+        if let Some(on_entry) = &self.options.on_entry {
+            on_entry(path);
+        }
     }
 
     /// Notes an entry whose name the format cannot have. Another error is one of the archive.

@@ -11,11 +11,9 @@ mod unpacking;
 mod window;
 mod zip;
 
-use std::cell::Cell;
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use smallfry_workers::{Control, Strategy};
@@ -23,6 +21,7 @@ use smallfry_workers::{Control, Strategy};
 use super::format::{Format, HEADER};
 use crate::error::{Error, Operation};
 use crate::tree::{Existing, Report, TreeError};
+use limits::Length;
 use options::Options;
 use unpacking::Unpacking;
 use window::Window;
@@ -234,7 +233,10 @@ impl Unpacker {
         archive: &Path,
         to: &Path,
     ) -> Result<Report, TreeError> {
-        let archived = length.map_or_else(|| reader.used(), |length| Rc::new(Cell::new(length)));
+        let archived = Length {
+            used: reader.used(),
+            known: length,
+        };
         let decompressed = format.and_then(|format| {
             let mut tar = Window::new(format.decompress(reader)?);
             match recognize(&mut tar)? {

@@ -3,7 +3,6 @@
 //! [tar(5)](https://man.freebsd.org/cgi/man.cgi?query=tar&sektion=5),
 //! [pax](https://pubs.opengroup.org/onlinepubs/9799919799/utilities/pax.html)
 
-use std::cell::Cell;
 use std::io::{self, BufRead as _, Read};
 use std::time::{Duration, SystemTime};
 
@@ -13,6 +12,7 @@ use tar_core::{EntryType, PAX_MTIME, PaxExtensions, SparseEntry};
 use super::super::format::HEADER;
 use super::admission::{Admission, Admitted, Candidate, Kind};
 use super::entry::{Input, Meta};
+use super::limits::Length;
 use super::unpacking::{Contents, Fault, NewFile, Unpacking};
 use super::window::Window;
 
@@ -24,12 +24,8 @@ const MAX_HEADERS: usize = 64 << 20;
 /// The maximum number of parts between the holes of a sparse file.
 const MAX_PARTS: usize = 1 << 20;
 
-/// Unpacks all entries of a tar. `archived` is as for [`Admission::admit`].
-pub(super) fn unpack<R: Read>(
-    unpacking: &Unpacking<'_>,
-    mut bytes: Window<R>,
-    archived: &Cell<u64>,
-) {
+/// Unpacks all entries of a tar in an archive of length `archived`.
+pub(super) fn unpack<R: Read>(unpacking: &Unpacking<'_>, mut bytes: Window<R>, archived: &Length) {
     let mut admission = Admission::new(unpacking);
     let mut reading = Reading {
         unpacking,
@@ -59,7 +55,7 @@ struct Reading<'r, 'u, 'o, R> {
     unpacking: &'u Unpacking<'o>,
     bytes: &'r mut Window<R>,
     parser: Parser,
-    archived: &'r Cell<u64>,
+    archived: &'r Length,
     admission: &'r mut Admission<'u, 'o>,
     is_done: bool,
 }
@@ -86,7 +82,7 @@ impl<R: Read> Reading<'_, '_, '_, R> {
             let padded = size.checked_next_multiple_of(HEADER as u64);
             let padding = padded.ok_or(io::ErrorKind::InvalidData)? - size;
             let admitted = match candidate {
-                Some(candidate) => self.admission.admit(candidate, self.archived.get())?,
+                Some(candidate) => self.admission.admit(candidate, self.archived.at_least())?,
                 None => Admitted::Nothing,
             };
             let input = match admitted {
@@ -104,6 +100,10 @@ impl<R: Read> Reading<'_, '_, '_, R> {
                 Admitted::File(meta) => self.write(&meta, size, sparse)?.map(Input::Written),
             };
             self.skip(padding)?;
+            if let Some(length) = self.archived.known {
+                let control = &self.unpacking.options.control;
+                control.reach(self.archived.used.get(), length);
+            }
             if input.is_some() {
                 return Ok(input);
             }

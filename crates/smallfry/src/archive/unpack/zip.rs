@@ -58,9 +58,11 @@ pub(super) fn unpack(unpacking: &Unpacking<'_>, source: Source<'_>) {
     }
     let entries = Entries(zip.clone());
     let mut indexes = 0..zip.len();
+    let count = zip.len() as u64;
     let inputs = std::iter::from_fn(|| {
         loop {
             let index = indexes.next()?;
+            unpacking.options.control.reach(index as u64, count);
             let admitted = match candidate(&mut zip, index) {
                 Ok(candidate) => admission.admit(candidate, length),
                 Err(reason) => {

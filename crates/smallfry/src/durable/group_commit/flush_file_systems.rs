@@ -3,7 +3,7 @@
 use std::io;
 
 use super::batch::Batch;
-use crate::durable::flush::note_failure;
+use crate::durable::flush::flush_whole;
 use crate::error::{Error, Operation, copy_of};
 
 impl Batch {
@@ -42,10 +42,7 @@ impl Batch {
     /// Flushes a file system, also again after renames, but never after an error.
     pub(super) fn flush_whole(&self, number: usize) -> io::Result<()> {
         let whole = self.lock().file_systems.whole(number)?;
-        let done = whole.map_or(Ok(()), |whole| whole.flush());
-        if done.is_err() {
-            note_failure();
-        }
+        let done = whole.map_or(Ok(()), |whole| flush_whole(&whole));
         let done = done.map_err(io::Error::from);
         self.lock().file_systems.flushed(number, done)
     }

@@ -10,6 +10,7 @@ use rustix::fs::{self, AtFlags};
 use super::at::{mkdir_at, open_at, read_link_at, rename_at, unlink_at};
 use super::entry::{EntryStatus, Identity};
 use super::entry::{entry_status, set_mode_and_times, set_mode_of, set_times};
+use super::flush::{WholeFileSystem, flush_directory};
 use super::kind::Kind;
 use super::names::Name;
 use super::platform::{OwnedFile, errno, open_path};
@@ -65,6 +66,18 @@ impl OpenDirectory {
     /// `fstat`, [stat(2)](https://man7.org/linux/man-pages/man2/stat.2.html)
     pub(crate) fn status(&self) -> Result<EntryStatus, Errno> {
         entry_status(self.0.as_fd())
+    }
+
+    /// Returns its file system, if that can be flushed whole.
+    pub(crate) fn whole_file_system(&self) -> Option<WholeFileSystem> {
+        WholeFileSystem::of(self.0.as_fd())
+    }
+
+    /// Flushes the names in it.
+    ///
+    /// `fsync`, [fsync(2)](https://man7.org/linux/man-pages/man2/fsync.2.html)
+    pub(crate) fn flush(&self) -> io::Result<()> {
+        flush_directory(&self.0)
     }
 
     /// Returns true if something is mounted here, as far as the system tells. A directory of the

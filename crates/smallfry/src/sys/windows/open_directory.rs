@@ -37,6 +37,7 @@ use super::entry::{
     clear_read_only, entry_status, has_attributes, kind_of, set_mode_and_times, set_mode_of,
     set_times,
 };
+use super::flush::{WholeFileSystem, flush_directory};
 use super::kind::Kind;
 use super::link_target::LinkTarget;
 use super::names::{Name, OwnedName, wide};
@@ -164,6 +165,16 @@ impl OpenDirectory {
     /// Returns false: mounted volumes are links here.
     pub(crate) const fn is_mount_point(&self) -> bool {
         false
+    }
+
+    /// Returns `None`: no call flushes a whole file system.
+    pub(crate) fn whole_file_system(&self) -> Option<WholeFileSystem> {
+        WholeFileSystem::of(self.file.as_handle())
+    }
+
+    /// Does nothing, as [`flush_directory`].
+    pub(crate) fn flush(&self) -> io::Result<()> {
+        flush_directory(&self.file)
     }
 
     /// Returns the status of this directory.

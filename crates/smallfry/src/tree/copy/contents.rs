@@ -4,6 +4,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use super::method::Method;
 use crate::raw::{self, BorrowedFile, OwnedFile};
 use crate::sys::{self, EntryStatus};
 
@@ -22,8 +23,7 @@ const TRIED: u32 = 32;
 /// The ways in which contents can be copied from one file system to another, which the first files
 /// tell.
 pub(super) struct Ways {
-    /// Clones may share blocks with their sources.
-    is_clone_wanted: bool,
+    method: Method,
     /// The first clone was tried.
     is_tried: AtomicBool,
     clones: AtomicBool,
@@ -62,13 +62,13 @@ impl Trial {
 }
 
 impl Ways {
-    pub(super) fn new(is_clone_wanted: bool) -> Self {
+    pub(super) fn new(method: Method) -> Self {
         Self {
-            is_clone_wanted,
+            method,
             is_tried: AtomicBool::new(false),
             clones: AtomicBool::new(false),
             small: Trial::default(),
-            copies_ranges: AtomicBool::new(is_clone_wanted),
+            copies_ranges: AtomicBool::new(method == Method::Auto),
         }
     }
 
@@ -81,8 +81,12 @@ impl Ways {
         buffer: &mut Buffer,
     ) -> io::Result<u64> {
         let (source, destination) = (raw::borrow(source), raw::borrow(destination));
-        if !self.is_clone_wanted || status.size == 0 {
+        if status.size == 0 || !matches!(self.method, Method::Auto | Method::Clone) {
             return self.copy_bytes(source, destination, status, buffer);
+        }
+        if self.method == Method::Clone {
+            sys::clone_file(source, destination)?;
+            return Ok(status.size);
         }
         // Nothing more is cloned if the first file cannot be: later ones may have reasons of their
         // own.

@@ -4,13 +4,17 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use smallfry_workers::Control;
+
 use super::super::directory::{Directories, Directory};
 use super::super::new_entry::Existing;
 use super::super::report::{Report, Results, TreeError};
 use super::super::traversal::{Visitor, traverse};
 use super::super::worker_pool::Operations;
+use super::compare::{Difference, compare};
 use super::contents::{Buffer, Ways};
 use super::entry::{Found, Pair, Transfer, invalid};
+use super::flushes::Flushes;
 use super::follow::Following;
 use super::hard_links::{HardLinks, Link};
 use super::inside::is_inside;
@@ -20,6 +24,7 @@ use super::options::Options;
 use crate::error::{Error, Operation};
 use crate::raw::{self, OwnedFile};
 use crate::sys::{self, EntryStatus, Kind, Name, OpenDirectory};
+use crate::write::Durability;
 
 /// The copy of one tree.
 pub(in crate::tree) struct Copying<'o> {
@@ -34,6 +39,7 @@ pub(in crate::tree) struct Copying<'o> {
     pub(in crate::tree) directories: Directories,
     following: Following,
     ways: Ways,
+    flushes: Flushes,
     pub(in crate::tree) results: Results,
     pub(in crate::tree) hard_links: HardLinks,
 }
@@ -61,7 +67,8 @@ impl<'o> Copying<'o> {
                 Links::Absolute => std::path::absolute(from.join(".")).ok(),
             },
             following: Following::new(options),
-            ways: Ways::new(options.clone),
+            ways: Ways::new(options.method),
+            flushes: Flushes::new(options.durability),
             results: Results::default(),
             hard_links: HardLinks::default(),
         }
@@ -79,6 +86,12 @@ impl<'o> Copying<'o> {
             }
             Ok(())
         });
+        let control = self.options.control.as_ref();
+        if !control.is_some_and(Control::is_cancelled)
+            && let Err(error) = self.flushes.end(&self.to)
+        {
+            self.results.fail(error);
+        }
         self.results.end()
     }
 
@@ -108,7 +121,7 @@ impl<'o> Copying<'o> {
             None => Found::itself(Kind::Directory),
         };
         if found.kind != Kind::Directory {
-            self.make_parents().map_err(failed)?;
+            self.make_parents()?;
             return self.begin_with_file(from, &open, &start, name.as_deref(), found);
         }
         let (source, status) = if let Some(name) = &name {
@@ -125,7 +138,7 @@ impl<'o> Copying<'o> {
         if is_inside(to, source.identity()).map_err(failed)? {
             return Err(failed(invalid("a directory cannot be copied into itself")));
         }
-        self.make_parents().map_err(failed)?;
+        self.make_parents()?;
         let (copy, is_new) = self.begin_destination(from)?;
         self.following.begin(&source, &copy);
         if let Some(on_entry) = &self.options.on_entry
@@ -163,13 +176,32 @@ impl<'o> Copying<'o> {
             Err(error) => return Err(Error::at(Operation::Mkdir, to, error)),
             Ok(()) => true,
         };
-        Ok((self.directories.begin(to).map_err(failed)?, is_new))
+        if is_new {
+            self.flushes.flush_above(&sys::start_of(to))?;
+        }
+        let directory = self.directories.begin(to).map_err(failed)?;
+        self.learn_file_system(&directory).map_err(failed)?;
+        Ok((directory, is_new))
+    }
+
+    /// Learns the file system of a directory of the copy, to flush it in the end.
+    fn learn_file_system(&self, directory: &Arc<Directory>) -> io::Result<()> {
+        self.flushes
+            .enter(directory, || self.directories.open(directory))
     }
 
     /// Makes the directories above the destination, if that is wanted.
-    fn make_parents(&self) -> io::Result<()> {
-        if self.options.parents {
-            std::fs::create_dir_all(sys::start_of(&self.to))?;
+    fn make_parents(&self) -> Result<(), Error> {
+        if !self.options.parents {
+            return Ok(());
+        }
+        let above = sys::start_of(&self.to);
+        let is_missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
+        let missing: Vec<_> = above.ancestors().take_while(is_missing).collect();
+        std::fs::create_dir_all(&above)
+            .map_err(|error| Error::at(Operation::Mkdir, &above, error))?;
+        for made in missing {
+            self.flushes.flush_above(&sys::start_of(made))?;
         }
         Ok(())
     }
@@ -195,6 +227,7 @@ impl<'o> Copying<'o> {
             .begin(&sys::start_of(&self.to))
             .map_err(failed)?;
         let into = self.directories.open(&place).map_err(failed)?;
+        self.flushes.flush_one_by_one();
         let pair = Pair {
             from: Arc::clone(start),
             to: place,
@@ -212,7 +245,8 @@ impl<'o> Copying<'o> {
         {
             on_entry(from, &self.to);
         }
-        copied.map(drop).map_err(failed)
+        copied.map_err(failed)?;
+        self.flushes.flush_directory(&into).map_err(failed)
     }
 
     /// Notes that an entry could not be copied.
@@ -255,6 +289,10 @@ impl<'o> Copying<'o> {
         entry: &Transfer<'_>,
         buffer: &mut Buffer,
     ) -> io::Result<Option<u64>> {
+        if self.options.only_if_changed && is_unchanged(entry)? {
+            self.results.add_unchanged();
+            return Ok(None);
+        }
         match entry.found.kind {
             // Links with other targets are new ones.
             kind if self.options.method == Method::HardLink
@@ -292,6 +330,7 @@ impl<'o> Copying<'o> {
     ) -> io::Result<Option<u64>> {
         match entry.found.kind {
             Kind::Link => self.copy_link(pair, entry),
+            Kind::Special if self.options.skip_special => Ok(None),
             Kind::Special => Err(special()),
             Kind::Directory | Kind::File => Err(io::ErrorKind::InvalidInput.into()),
         }
@@ -360,6 +399,8 @@ impl<'o> Copying<'o> {
         };
         let length = self.ways.copy(source, &destination, status, buffer)?;
         self.preserve_file(source, &destination, status)?;
+        self.flushes
+            .flush_file(&destination, new_entry.replaces())?;
         raw::close(destination)?;
         new_entry.commit()?;
         self.results.add_file(length);
@@ -398,6 +439,7 @@ impl<'o> Copying<'o> {
         if self.options.times {
             open.set_times(&finished)?;
         }
+        self.flushes.flush_directory(&open)?;
         changed
     }
 
@@ -458,6 +500,7 @@ impl<'o> Copying<'o> {
                     .map(|()| true)?,
             };
             let (destination, _) = self.directories.enter(&above.to, name).map_err(copy)?;
+            self.learn_file_system(&destination).map_err(copy)?;
             Ok((destination, is_new))
         })?;
         Ok(Place {
@@ -480,12 +523,15 @@ impl<'o> Copying<'o> {
     /// change the times. `below` is the last directory in it that was finished.
     fn finish(&self, place: &Place, below: Option<&Place>) {
         self.results.add_directory();
-        if !place.is_new {
+        if !place.is_new && self.options.durability == Durability::None {
             return;
         }
         let finished = self.open_to_finish(place, below).and_then(|open| {
-            let source = || self.directories.open(&place.pair.from);
-            self.preserve_directory(source, &open, &place.status)
+            if place.is_new {
+                let source = || self.directories.open(&place.pair.from);
+                self.preserve_directory(source, &open, &place.status)?;
+            }
+            self.flushes.flush_directory(&open)
         });
         if let Err(error) = finished {
             self.fail_in(Operation::Fchmod, &place.pair, error);
@@ -556,6 +602,15 @@ impl<'o> Copying<'o> {
             }
         }
         true
+    }
+}
+
+/// Returns true if a file of the same size and time is there, or a link with the same target.
+fn is_unchanged(entry: &Transfer<'_>) -> io::Result<bool> {
+    match entry.to.status_of(entry.new_name) {
+        Ok(there) => Ok(compare(entry, &entry.status()?, &there, false)? != Difference::Contents),
+        Err(errno) if sys::is_missing(errno) => Ok(false),
+        Err(errno) => Err(errno.into()),
     }
 }
 

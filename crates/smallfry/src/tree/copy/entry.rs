@@ -59,7 +59,7 @@ impl Transfer<'_> {
     }
 
     /// Returns the status of the source.
-    fn status(&self) -> Result<EntryStatus, Errno> {
+    pub(super) fn status(&self) -> Result<EntryStatus, Errno> {
         if self.found.is_behind_link {
             self.from.status_behind(self.name)
         } else {

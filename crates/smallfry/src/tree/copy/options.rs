@@ -10,6 +10,7 @@ use super::super::new_entry::Existing;
 use super::links::Links;
 use super::method::Method;
 use crate::sys::AttributeKinds;
+use crate::write::Durability;
 
 /// Returns true for the paths below the source of wanted entries.
 pub(in crate::tree) type Filter = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
@@ -27,6 +28,9 @@ pub(in crate::tree) struct Options {
     pub(in crate::tree) control: Option<Control>,
     pub(in crate::tree) existing: Existing,
     pub(in crate::tree) method: Method,
+    pub(in crate::tree) only_if_changed: bool,
+    pub(in crate::tree) skip_special: bool,
+    pub(in crate::tree) durability: Durability,
     pub(in crate::tree) links: Links,
     pub(in crate::tree) links_replace: bool,
     pub(in crate::tree) parents: bool,
@@ -34,7 +38,6 @@ pub(in crate::tree) struct Options {
     pub(in crate::tree) owner: bool,
     pub(in crate::tree) attributes: AttributeKinds,
     pub(in crate::tree) hard_links: bool,
-    pub(in crate::tree) clone: bool,
     pub(in crate::tree) mounts: bool,
     pub(in crate::tree) filter: Option<Filter>,
     pub(in crate::tree) on_entry: Option<OnEntry>,
@@ -46,7 +49,10 @@ impl Options {
             strategy: Strategy::Auto,
             control: None,
             existing: Existing::Replace,
-            method: Method::Copy,
+            method: Method::Auto,
+            only_if_changed: false,
+            skip_special: false,
+            durability: Durability::None,
             links: Links::Keep,
             links_replace: true,
             parents: false,
@@ -54,7 +60,6 @@ impl Options {
             owner: false,
             attributes: AttributeKinds::NONE,
             hard_links: true,
-            clone: true,
             mounts: true,
             filter: None,
             on_entry: None,
@@ -76,6 +81,9 @@ impl fmt::Debug for Options {
             .field("strategy", &self.strategy)
             .field("existing", &self.existing)
             .field("method", &self.method)
+            .field("only_if_changed", &self.only_if_changed)
+            .field("skip_special", &self.skip_special)
+            .field("durability", &self.durability)
             .field("links", &self.links)
             .field("links_replace", &self.links_replace)
             .field("parents", &self.parents)
@@ -83,7 +91,6 @@ impl fmt::Debug for Options {
             .field("owner", &self.owner)
             .field("attributes", &self.attributes)
             .field("hard_links", &self.hard_links)
-            .field("clone", &self.clone)
             .field("mounts", &self.mounts)
             .finish_non_exhaustive()
     }

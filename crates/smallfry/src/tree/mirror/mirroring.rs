@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::super::copy::compare::{Difference, compare, has_same_attributes};
 use super::super::copy::contents::Buffer;
 use super::super::copy::copying::{self, Copying};
 use super::super::copy::entry::{Pair, Transfer, invalid};
@@ -17,7 +18,6 @@ use super::super::remove::Removal;
 use super::super::report::{Report, TreeError};
 use super::super::traversal::{Visitor, traverse};
 use super::super::worker_pool::Operations;
-use super::compare::{Difference, compare, has_same_attributes};
 use super::{Change, Options};
 use crate::error::{Error, Operation};
 use crate::raw;

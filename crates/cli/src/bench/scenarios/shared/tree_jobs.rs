@@ -3,7 +3,7 @@
 use super::prelude::*;
 use super::rows::{self, RowOf};
 use super::trees::{self, Held, walk};
-use smallfry::tree::{Copier, Remover};
+use smallfry::tree::{Copier, Method, Remover};
 #[cfg(unix)]
 use std::os::unix::fs::symlink;
 #[cfg(windows)]
@@ -178,7 +178,7 @@ impl Samples {
 }
 
 pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
-    let copied = Copier::new().clone_blocks(false).copy(from, to);
+    let copied = Copier::new().method(Method::Copy).copy(from, to);
     copied.map(drop).map_err(Failure::at("copy", from))
 }
 

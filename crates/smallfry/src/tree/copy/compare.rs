@@ -1,14 +1,14 @@
-//! Finds out whether a file or link has changed.
+//! Finds out whether a file or link differs from its copy.
 
 use std::fs::File;
 use std::io::{self, Read};
 
-use super::super::copy::entry::Transfer;
+use super::entry::Transfer;
 use crate::sys::{EntryStatus, Kind};
 
-/// The difference between a file or link and its mirror.
+/// The difference between a file or link and its copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Difference {
+pub(in crate::tree) enum Difference {
     Nothing,
     /// Permissions or times.
     Attributes,
@@ -19,9 +19,9 @@ pub(super) enum Difference {
 /// The bytes of each file that are compared at a time.
 const PIECE: usize = 128 << 10;
 
-/// Compares an entry that is no directory with its mirror. With `by_contents`, files of the same
+/// Compares an entry that is no directory with its copy. With `by_contents`, files of the same
 /// size are compared byte by byte.
-pub(super) fn compare(
+pub(in crate::tree) fn compare(
     entry: &Transfer<'_>,
     from: &EntryStatus,
     to: &EntryStatus,
@@ -49,7 +49,7 @@ pub(super) fn compare(
 }
 
 /// Returns true if the permissions and the time of modification are those of the source.
-pub(super) fn has_same_attributes(from: &EntryStatus, to: &EntryStatus) -> bool {
+pub(in crate::tree) fn has_same_attributes(from: &EntryStatus, to: &EntryStatus) -> bool {
     let has_mode = from.kind == Kind::Link || to.has_mode_of(from);
     has_mode && is_same_time(from.modified(), to.modified())
 }
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_same_time_allows_for_the_precision_of_the_mirror() {
+    fn is_same_time_allows_for_the_precision_of_the_copy() {
         let time = (7, 123_456_789);
         for nanoseconds in [123_456_789, 123_456_700, 123_456_000, 0] {
             assert!(is_same_time(time, (7, nanoseconds)));
