@@ -102,6 +102,11 @@ impl Control {
         self.0.end.store(end, Ordering::Relaxed);
     }
 
+    /// Counts bytes of an operation that is not done yet. It must not count them again.
+    pub fn moved(&self, bytes: u64) {
+        self.0.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
     /// Counts an operation that is done, in a queue of your own.
     pub fn count(&self, failed: bool, bytes: u64) {
         self.0.operations.fetch_add(1, Ordering::Relaxed);

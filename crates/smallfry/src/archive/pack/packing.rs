@@ -312,6 +312,7 @@ impl<S: Sink> Writing<'_, S> {
             piece.truncate(most);
             self.sink.contents(&piece)?;
             left -= piece.len() as u64;
+            self.options.control.moved(piece.len() as u64);
         }
         Ok(())
     }

@@ -4,6 +4,8 @@ use std::cell::Cell;
 use std::io;
 use std::rc::Rc;
 
+use smallfry_workers::Control;
+
 /// The bytes that an archive may always become, whatever its ratio.
 const ALWAYS_ALLOWED: u64 = 1 << 20;
 
@@ -19,6 +21,13 @@ impl Length {
     /// Returns the length in bytes, as far as it is known.
     pub(super) fn at_least(&self) -> u64 {
         self.known.unwrap_or_else(|| self.used.get())
+    }
+
+    /// Tells how much was used.
+    pub(super) fn tell(&self, control: &Control) {
+        if let Some(known) = self.known {
+            control.reach(self.used.get(), known);
+        }
     }
 }
 

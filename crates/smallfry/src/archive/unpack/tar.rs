@@ -100,10 +100,7 @@ impl<R: Read> Reading<'_, '_, '_, R> {
                 Admitted::File(meta) => self.write(&meta, size, sparse)?.map(Input::Written),
             };
             self.skip(padding)?;
-            if let Some(length) = self.archived.known {
-                let control = &self.unpacking.options.control;
-                control.reach(self.archived.used.get(), length);
-            }
+            self.archived.tell(&self.unpacking.options.control);
             if input.is_some() {
                 return Ok(input);
             }
@@ -187,7 +184,10 @@ impl<R: Read> Reading<'_, '_, '_, R> {
     ) -> io::Result<Option<u64>> {
         let end = self.bytes.used().get() + size;
         let Self {
-            unpacking, bytes, ..
+            unpacking,
+            bytes,
+            archived,
+            ..
         } = self;
         let control = &unpacking.options.control;
         let mut is_cut = false;
@@ -197,6 +197,7 @@ impl<R: Read> Reading<'_, '_, '_, R> {
                     if control.is_cancelled() {
                         return Err(Fault::Cancelled);
                     }
+                    archived.tell(control);
                     file.write(bytes)
                 });
                 is_cut = matches!(written, Err(Fault::Reading(_)));
