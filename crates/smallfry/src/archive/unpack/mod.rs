@@ -6,6 +6,7 @@ mod entry;
 mod limits;
 mod name;
 mod options;
+mod spread;
 mod tar;
 mod unpacking;
 mod window;

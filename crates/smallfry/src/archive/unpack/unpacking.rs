@@ -10,6 +10,7 @@ use smallfry_workers::{BatchOptions, Task, TaskContext, run_all};
 use super::destination::Destination;
 use super::entry::{Input, Later, LinkEntry, Meta};
 use super::options::Options;
+use super::spread::Spread;
 use crate::error::{Error, Operation};
 use crate::path::{key_of, max_workers};
 use crate::raw;
@@ -125,6 +126,7 @@ impl<'o> Unpacking<'o> {
         contents: &C,
         inputs: impl Iterator<Item = Input<C::Of>>,
     ) {
+        let inputs = Spread::new(inputs, |of| contents.weight(of));
         run_all(Writing(self, contents), self.batch_options(), inputs);
     }
 
