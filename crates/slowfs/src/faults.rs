@@ -92,13 +92,18 @@ enum Which {
     Every(u64),
 }
 
+/// The operation that stands for all of them.
+const ANY: &str = "any";
+
 /// One fault.
 ///
 /// `write:3:EIO` fails the third write, `write:3+:EIO` the third and all later ones,
-/// `write:every3:EIO` every third. A close counts only if it closes a written file.
+/// `write:every3:EIO` every third, and `any:3:EIO` the third call, whatever it is. A close counts
+/// only if it closes a written file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Fault {
-    call: Call,
+    /// `None` for every call.
+    call: Option<Call>,
     which: Which,
     errno: i32,
 }
@@ -114,14 +119,14 @@ impl FromStr for Fault {
         else {
             return Err(wrong("expected OPERATION:N:ERRNO, as in write:3:EIO"));
         };
-        let call = Call::ALL
-            .iter()
-            .copied()
-            .find(|known| known.name() == call)
-            .ok_or_else(|| {
-                let names: Vec<&str> = Call::ALL.iter().map(|known| known.name()).collect();
-                wrong(&format!("the operations are {}", names.join(", ")))
-            })?;
+        let known = Call::ALL.iter().copied();
+        let call = match known.clone().find(|known| known.name() == call) {
+            None if call != ANY => {
+                let names: Vec<&str> = known.map(Call::name).chain([ANY]).collect();
+                return Err(wrong(&format!("the operations are {}", names.join(", "))));
+            }
+            call => call,
+        };
         let which = which_from(which).ok_or_else(|| wrong("N is 3, 3+ or every3"))?;
         let errno = ERRORS
             .iter()
@@ -154,7 +159,7 @@ impl fmt::Display for Fault {
             .iter()
             .find(|(_, number)| *number == self.errno)
             .map_or("EIO", |(name, _)| name);
-        let name = self.call.name();
+        let name = self.call.map_or(ANY, Call::name);
         match self.which {
             Which::Nth(number) => write!(formatter, "{name}:{number}:{errno}"),
             Which::From(number) => write!(formatter, "{name}:{number}+:{errno}"),
@@ -171,6 +176,8 @@ impl fmt::Display for Fault {
 )]
 pub(crate) struct Faults {
     faults: Vec<(Fault, AtomicU64)>,
+    /// Calls that have failed by a fault.
+    failed: AtomicU64,
     /// Bytes that can still be written before the disk is full, if it is to become full.
     room: Option<AtomicU64>,
 }
@@ -186,6 +193,7 @@ impl Faults {
                 .iter()
                 .map(|fault| (*fault, AtomicU64::new(0)))
                 .collect(),
+            failed: AtomicU64::new(0),
             room: room.map(AtomicU64::new),
         }
     }
@@ -193,7 +201,8 @@ impl Faults {
     /// Counts a call. `Err` is the error number with which the call fails.
     pub(crate) fn meet(&self, call: Call) -> Result<(), i32> {
         let mut outcome = Ok(());
-        for (fault, met) in self.faults.iter().filter(|(fault, _)| fault.call == call) {
+        let is_meant = |fault: &Fault| fault.call.is_none_or(|meant| meant == call);
+        for (fault, met) in self.faults.iter().filter(|(fault, _)| is_meant(fault)) {
             let count = met.fetch_add(1, Ordering::Relaxed) + 1;
             let fails = match fault.which {
                 Which::Nth(number) => count == number,
@@ -202,9 +211,15 @@ impl Faults {
             };
             if fails && outcome.is_ok() {
                 outcome = Err(fault.errno);
+                self.failed.fetch_add(1, Ordering::Relaxed);
             }
         }
         outcome
+    }
+
+    /// Returns the number of calls that have failed by a fault.
+    pub(crate) fn failed(&self) -> u64 {
+        self.failed.load(Ordering::Relaxed)
     }
 
     /// Takes room for up to `bytes` bytes and returns how many fit. Returns `None` when the disk is
@@ -261,8 +276,19 @@ mod tests {
     }
 
     #[test]
+    fn any_counts_every_call() {
+        let faults = Faults::new(&["any:3:EIO".parse().unwrap()], None);
+        let calls = [Call::Read, Call::Write, Call::Close, Call::Read];
+        assert_eq!(
+            calls.map(|call| faults.meet(call)),
+            [Ok(()), Ok(()), Err(5), Ok(())]
+        );
+        assert_eq!(faults.failed(), 1);
+    }
+
+    #[test]
     fn a_printed_fault_parses_to_the_same() {
-        for text in ["close:1:EDQUOT", "rename:2+:EXDEV", "fsync:every7:EIO"] {
+        for text in ["close:1:EDQUOT", "rename:2+:EXDEV", "any:every7:EIO"] {
             assert_eq!(text.parse::<Fault>().unwrap().to_string(), text);
         }
     }

@@ -53,6 +53,11 @@ impl Mount {
         self.session.log()
     }
 
+    /// The number of calls that have failed by one of the [faults](Options::faults).
+    pub fn failed_calls(&self) -> u64 {
+        self.session.failed_calls()
+    }
+
     /// Returns true if it is still mounted.
     pub fn is_mounted(&self) -> bool {
         self.session.is_mounted()

@@ -24,6 +24,10 @@ impl Session {
         match *self {}
     }
 
+    pub(crate) fn failed_calls(&self) -> u64 {
+        match *self {}
+    }
+
     pub(crate) fn is_mounted(&self) -> bool {
         match *self {}
     }

@@ -44,7 +44,7 @@ const UTIME_OMIT: i64 = 0x3fff_fffe;
 pub(super) struct SlowFilesystem {
     pub(super) backing: Arc<Backing>,
     pub(super) clock: Arc<Clock>,
-    pub(super) faults: Faults,
+    pub(super) faults: Arc<Faults>,
     pub(super) flushes: Pool,
     /// True if the page cache survives an open, as on a real disk.
     pub(super) keep_cache: bool,

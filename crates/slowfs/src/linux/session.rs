@@ -41,6 +41,7 @@ pub(crate) struct Session {
     clock: Arc<Clock>,
     served: Option<BackgroundSession>,
     recorder: Option<Arc<Recorder>>,
+    faults: Arc<Faults>,
 }
 
 impl Session {
@@ -69,6 +70,7 @@ impl Session {
             .collect();
         let clock = Clock::start(profile.parameters, changes).map_err(failed("mount", at))?;
         let clock = Arc::new(clock);
+        let faults = Arc::new(Faults::new(&options.faults, options.full_after));
         let filesystem = SlowFilesystem {
             backing: Arc::new(
                 Backing::new(root)
@@ -76,7 +78,7 @@ impl Session {
                     .map_err(failed("open", directory))?,
             ),
             clock: Arc::clone(&clock),
-            faults: Faults::new(&options.faults, options.full_after),
+            faults: Arc::clone(&faults),
             flushes: Pool::start().map_err(failed("mount", at))?,
             keep_cache: options.keep_cache,
             recorder: recorder.clone(),
@@ -93,6 +95,7 @@ impl Session {
             clock,
             served: Some(served),
             recorder,
+            faults,
         })
     }
 
@@ -102,6 +105,10 @@ impl Session {
 
     pub(crate) fn log(&self) -> Option<Log> {
         self.recorder.as_ref().map(|recorder| recorder.log())
+    }
+
+    pub(crate) fn failed_calls(&self) -> u64 {
+        self.faults.failed()
     }
 
     pub(crate) fn is_mounted(&self) -> bool {
