@@ -272,7 +272,15 @@ impl<'o> Mirroring<'o> {
         }
         // It may have been made meanwhile.
         let from = self.directories().open(&pair.from)?;
-        extra.retain(|name| matches!(from.status_of(name), Err(errno) if sys::is_missing(errno)));
+        extra.retain(|name| match from.status_of(name) {
+            Ok(_) => false,
+            Err(errno) if sys::is_missing(errno) => true,
+            Err(errno) => {
+                self.copying
+                    .fail_at(Operation::Stat, pair, name, errno.into());
+                false
+            }
+        });
         self.remove(pair, &extra);
         Ok(())
     }
