@@ -107,6 +107,8 @@ pub(crate) use flush::{flush_directory_of_tree, flush_file, flush_whole};
 pub(crate) use group_commit::GroupCommit;
 #[cfg(feature = "archive")]
 pub(crate) use replacement::Replacement;
+#[cfg(feature = "archive")]
+pub(crate) use temporary_file::is_temporary_of;
 pub(crate) use temporary_file::new_name as temporary_name;
 
 /// Flushes an open file: contents and size with [`Durability::Data`], all metadata with

@@ -92,22 +92,32 @@ pub(crate) fn new_name(target: &Path) -> String {
     // The process counts too, since the child of a `fork` has the same seed and count.
     let seeded = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
     let number = SEED.with(|seed| seed.hash_one(seeded));
+    format!("{}.{number:0DIGITS$x}{SUFFIX}", start_of(target))
+}
+
+/// Returns the start of the names of the temporary files of `target`.
+fn start_of(target: &Path) -> String {
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     let end = (0..=name.len().min(MAX_OF_NAME)).rfind(|&end| name.is_char_boundary(end));
-    let name = &name[..end.unwrap_or(0)];
-    format!(".{name}.{number:0DIGITS$x}{SUFFIX}")
+    format!(".{}", &name[..end.unwrap_or(0)])
+}
+
+/// Returns the start of the name of a temporary file. `None` for another file.
+fn start_in(name: &str) -> Option<&str> {
+    let (start, digits) = name.strip_suffix(SUFFIX)?.rsplit_once('.')?;
+    let is_digit = |digit: u8| digit.is_ascii_digit() || (b'a'..=b'f').contains(&digit);
+    let is_number = digits.len() == DIGITS && digits.bytes().all(is_digit);
+    (is_number && start.starts_with('.')).then_some(start)
 }
 
 fn is_temporary(name: &OsStr) -> bool {
-    let name = name.to_string_lossy();
-    let Some(rest) = name.strip_suffix(SUFFIX) else {
-        return false;
-    };
-    let Some((head, digits)) = rest.rsplit_once('.') else {
-        return false;
-    };
-    let is_digit = |digit: u8| digit.is_ascii_digit() || (b'a'..=b'f').contains(&digit);
-    head.starts_with('.') && digits.len() == DIGITS && digits.bytes().all(is_digit)
+    start_in(&name.to_string_lossy()).is_some()
+}
+
+/// Returns true if a file of this name beside `target` is one of its temporary files.
+#[cfg(feature = "archive")]
+pub(crate) fn is_temporary_of(name: &OsStr, target: &Path) -> bool {
+    start_in(&name.to_string_lossy()) == Some(&start_of(target))
 }
 
 /// Does the work of [`remove_temporary_files`](super::remove_temporary_files).
@@ -151,6 +161,7 @@ mod tests {
             assert_ne!(one, other);
             assert!(one.len() <= 255);
             assert!(is_temporary(OsStr::new(&one)), "{one}");
+            assert_eq!(start_in(&one), Some(&*start_of(Path::new(target))));
         }
         for name in [
             "",

@@ -112,8 +112,9 @@ impl Packer {
     ///
     /// Each directory comes before its entries, which are sorted by the bytes of their names. Links
     /// are packed as links. In a tar, further names of a file are packed as hard links. The archive
-    /// itself is left out, and one that it replaces. Holes of sparse files are packed as zeros.
-    /// Extended attributes and access control lists are not packed.
+    /// itself is left out, one that it replaces, and temporary files of it that a killed process
+    /// has left. Holes of sparse files are packed as zeros. Extended attributes and access control
+    /// lists are not packed.
     ///
     /// # Errors
     ///

@@ -15,11 +15,11 @@ use super::sink::{Facts, Sink};
 use super::tar::Tar;
 use super::zip::Zip;
 use crate::archive::format::Format;
-use crate::durable::Replacement;
+use crate::durable::{Replacement, is_temporary_of};
 use crate::error::{Error, Operation};
 use crate::path::max_workers;
 use crate::raw::{self, OwnedFile};
-use crate::sys::{self, EntryStatus, Identity, OpenDirectory};
+use crate::sys::{self, EntryStatus, Identity, Kind, OpenDirectory};
 use crate::tree::directory::Directories;
 use crate::tree::report::Results;
 use crate::tree::{Report, TreeError};
@@ -33,10 +33,46 @@ pub(super) struct Packing<'o> {
     sources: Vec<(PathBuf, PathBuf)>,
     directories: Directories,
     results: Results,
-    /// The archive, and the one that it replaces, which are left out.
-    own: [Option<Identity>; 2],
+    /// `None` for an archive that is a stream.
+    own: Option<Own>,
     /// The first names of files that have several.
     names: HashMap<Identity, PathBuf>,
+}
+
+/// The files of the archive itself, which are left out.
+struct Own {
+    /// The archive, and the one that it replaces.
+    files: [Option<Identity>; 2],
+    directory: Identity,
+    path: PathBuf,
+}
+
+impl Own {
+    /// Finds them for the new archive that is to get the absolute path `path`.
+    fn find(new: Identity, path: &Path) -> io::Result<Self> {
+        let above = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
+        let name = sys::last_name(path).ok_or(io::ErrorKind::InvalidInput)?;
+        let open = OpenDirectory::open(above)?;
+        let old = match open.status_of(&name).map_err(io::Error::from) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            found => Some(found?.identity),
+        };
+        Ok(Self {
+            files: [Some(new), old],
+            directory: open.status()?.identity,
+            path: path.to_owned(),
+        })
+    }
+
+    /// Returns true for one of them, or for a temporary file that a killed process has left.
+    fn has(&self, found: &Found, status: &EntryStatus) -> bool {
+        let is_temporary = || {
+            status.kind == Kind::File
+                && found.directory.identity() == self.directory
+                && is_temporary_of(sys::as_path(&found.name).as_os_str(), &self.path)
+        };
+        self.files.contains(&Some(status.identity)) || is_temporary()
+    }
 }
 
 /// The reason why nothing more can be packed.
@@ -65,7 +101,7 @@ impl<'o> Packing<'o> {
                 .collect(),
             directories: Directories::new(),
             results: Results::default(),
-            own: [None; 2],
+            own: None,
             names: HashMap::new(),
         }
     }
@@ -106,7 +142,7 @@ impl<'o> Packing<'o> {
         let begun = Replacement::begin(archive, 0o666).map_err(Error::into_io_error);
         let (replacement, file) = begun?;
         let new = sys::entry_status(raw::borrow(&file))?.identity;
-        self.own = [Some(new), identity_at(replacement.target())];
+        self.own = Some(Own::find(new, replacement.target())?);
         match self.write(format, Output(&file)) {
             // The new entry is removed.
             Err(Stop::Cancelled) => return Ok(()),
@@ -144,7 +180,7 @@ impl<'o> Packing<'o> {
             options,
             directories,
             results,
-            own: *own,
+            own: own.as_ref(),
             names,
             sink: &mut sink,
         };
@@ -175,19 +211,12 @@ impl<'o> Packing<'o> {
     }
 }
 
-/// Returns what is at an absolute path.
-fn identity_at(path: &Path) -> Option<Identity> {
-    let open = OpenDirectory::open(path.parent()?).ok()?;
-    let status = open.status_of(&sys::last_name(path)?).ok()?;
-    Some(status.identity)
-}
-
 /// The entries that are written one after the other.
 struct Writing<'w, S> {
     options: &'w Options,
     directories: &'w Directories,
     results: &'w Results,
-    own: [Option<Identity>; 2],
+    own: Option<&'w Own>,
     names: &'w mut HashMap<Identity, PathBuf>,
     sink: &'w mut S,
 }
@@ -200,7 +229,7 @@ impl<S: Sink> Writing<'_, S> {
     }
 
     fn add(&mut self, found: &Found, status: &EntryStatus, content: Content) -> Result<(), Stop> {
-        if self.own.contains(&Some(status.identity)) {
+        if self.own.is_some_and(|own| own.has(found, status)) {
             return Ok(());
         }
         let path = &found.path;
