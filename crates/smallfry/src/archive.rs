@@ -13,8 +13,8 @@
 //! are errors, and the others are unpacked:
 //!
 //! - absolute names, and names with `..`
-//! - links to absolute paths or out of the directory, unless they are
-//!   [allowed](Unpacker::links_may_leave)
+//! - links to absolute paths or out of the directory, and links with `..` after a name that is no
+//!   directory, unless they are [allowed](Unpacker::links_may_leave)
 //! - devices, pipes and sockets
 //! - on Windows, names and targets with a backslash, a colon, a dot or space at their end, or
 //!   anything else that Windows takes for another name or a device

@@ -172,6 +172,31 @@ impl Destination {
         Ok((directory, is_new))
     }
 
+    /// Returns true if there is a directory at `path`, and a directory at each name on the way.
+    pub(super) fn has_directory(&self, path: &Path) -> io::Result<bool> {
+        let known = lock(&self.nodes).get(path).map(Arc::clone);
+        if known.is_some_and(|node| matches!(&*lock(&node.state), State::Open { .. })) {
+            return Ok(true);
+        }
+        let Some(mut directory) = self.directory(Path::new("")) else {
+            return Ok(false);
+        };
+        for name in path {
+            let name = sys::name_of(name).ok_or(io::ErrorKind::InvalidInput)?;
+            match self.directories.enter(&directory, &name) {
+                Ok((below, _)) => directory = below,
+                Err(error)
+                    if error.kind() == io::ErrorKind::NotFound
+                        || sys::may_mean_no_directory(&error) =>
+                {
+                    return Ok(false);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(true)
+    }
+
     /// Returns true if the link at `path` will lead to a directory.
     pub(super) fn leads_to_directory(&self, path: &Path, target: &Path) -> bool {
         let above = path.parent().unwrap_or(path);

@@ -103,8 +103,9 @@ impl Unpacker {
         self
     }
 
-    /// Makes also symbolic links to absolute paths and out of the destination. It is off by
-    /// default, and they are errors. Entries never go through them.
+    /// Makes also symbolic links to absolute paths and out of the destination, and those that may
+    /// lead out by way of another link. It is off by default, and they are errors. Entries never go
+    /// through them.
     pub fn links_may_leave(&mut self, links_may_leave: bool) -> &mut Self {
         self.options.links_may_leave = links_may_leave;
         self

@@ -52,8 +52,7 @@ pub(super) fn target(bytes: &[u8]) -> io::Result<&Path> {
     Ok(target)
 }
 
-/// Returns true if the link at `path` with this target leads out of the destination, or may do so
-/// by its name alone.
+/// Returns true if the names of the link at `path` and of its target lead out of the destination.
 pub(super) fn leads_out(path: &Path, target: &Path) -> bool {
     let mut depth = path.components().count().saturating_sub(1);
     for component in target.components() {
@@ -68,6 +67,30 @@ pub(super) fn leads_out(path: &Path, target: &Path) -> bool {
         }
     }
     false
+}
+
+/// Returns the paths below the destination from which the target of the link at `path` goes up, if
+/// that is after a name. Where one of them is a link, `..` leads elsewhere than the names tell.
+pub(super) fn turns(path: &Path, target: &Path) -> Vec<PathBuf> {
+    let mut here = path.parent().unwrap_or(path).to_owned();
+    let mut is_after_name = false;
+    let mut turns = Vec::new();
+    for component in target.components() {
+        match component {
+            Component::Normal(name) => {
+                is_after_name = true;
+                here.push(name);
+            }
+            Component::ParentDir => {
+                if is_after_name {
+                    turns.push(here.clone());
+                }
+                here.pop();
+            }
+            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+        }
+    }
+    turns
 }
 
 #[cfg(test)]
@@ -107,5 +130,16 @@ mod tests {
         ] {
             assert!(leads_out(path, target), "{path} -> {target}");
         }
+    }
+
+    #[test]
+    fn turns_are_ways_up_after_a_name() {
+        let turns = |path: &str, target: &str| turns(Path::new(path), Path::new(target));
+        assert_eq!(turns("a/b", "../c/d"), [""; 0].map(PathBuf::from));
+        assert_eq!(turns("a", "b/./../c"), ["b"].map(PathBuf::from));
+        assert_eq!(
+            turns("a/b", "c/d/../../e"),
+            ["a/c/d", "a/c"].map(PathBuf::from)
+        );
     }
 }

@@ -9,12 +9,13 @@ use smallfry_workers::{BatchOptions, Task, TaskContext, run_all};
 
 use super::destination::Destination;
 use super::entry::{Input, Later, LinkEntry, Meta};
+use super::name;
 use super::options::Options;
 use super::spread::Spread;
 use crate::error::{Error, Operation};
 use crate::path::{key_of, max_workers};
 use crate::raw;
-use crate::sys::{self, Name, OpenDirectory, OwnedName};
+use crate::sys::{self, Kind, Name, OpenDirectory, OwnedName};
 use crate::tree::new_entry;
 
 /// The unpacking of one archive.
@@ -252,9 +253,26 @@ impl<'o> Unpacking<'o> {
         Ok(raw::close(file.into())?)
     }
 
+    /// Refuses a link that leads out, or that may do so by way of another link.
+    fn check_link(&self, path: &Path, target: &Path) -> io::Result<()> {
+        if self.options.links_may_leave {
+            return Ok(());
+        }
+        let mut leads_out = name::leads_out(path, target);
+        for turn in name::turns(path, target) {
+            leads_out |= !self.destination.has_directory(&turn)?;
+        }
+        if leads_out {
+            let reason = format!("the link could lead out of it, to {}", target.display());
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason));
+        }
+        Ok(())
+    }
+
     fn make_link(&self, entry: &LinkEntry) {
         let LinkEntry { meta, target } = entry;
         self.make_name(Operation::Symlink, meta, |directory, name| {
+            self.check_link(&meta.path, target)?;
             let leads_to_directory = || self.destination.leads_to_directory(&meta.path, target);
             let target = sys::link_to(target, leads_to_directory);
             let target = target.ok_or(io::ErrorKind::InvalidInput)?;
@@ -276,12 +294,21 @@ impl<'o> Unpacking<'o> {
         let LinkEntry { meta, target } = entry;
         self.make_name(Operation::Link, meta, |directory, name| {
             let above = target.parent().unwrap_or(Path::new(""));
+            if !self.destination.has_directory(above)? {
+                return Err(io::ErrorKind::NotFound.into());
+            }
             let from = self.destination.enter(above);
             let from = from.ok_or(io::ErrorKind::NotFound)?;
             let old_name = target.file_name().and_then(sys::name_of);
             let old_name = old_name.ok_or(io::ErrorKind::InvalidInput)?;
             let there = directory.status_of(name).map(|status| status.identity);
             let first = from.status_of(&old_name)?;
+            if first.kind == Kind::Link {
+                let target = from.read_link(&old_name)?;
+                let target = sys::target_path(&target).ok_or(io::ErrorKind::InvalidInput)?;
+                // It may be further up than the first name.
+                self.check_link(&meta.path, target)?;
+            }
             // To rename one name of a file to another one does nothing, and would leave the first.
             if there.is_ok_and(|there| there == first.identity) {
                 return Ok(true);
