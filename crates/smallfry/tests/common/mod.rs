@@ -2,6 +2,8 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+#[cfg(feature = "archive")]
+pub(crate) mod archives;
 pub(crate) mod trees;
 #[cfg(unix)]
 pub(crate) mod unix;
