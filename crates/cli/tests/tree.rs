@@ -10,6 +10,7 @@
 mod common;
 
 use common::assert_one_line;
+use common::place::{Place, list};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -18,68 +19,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
-
-/// A directory with a tree `from` of two files, and more.
-struct Place(tempfile::TempDir);
-
-impl Place {
-    fn new() -> Self {
-        let place = Self(tempfile::tempdir().unwrap());
-        fs::create_dir_all(place.path("from/sub")).unwrap();
-        fs::write(place.path("from/a.js"), "new").unwrap();
-        fs::write(place.path("from/sub/a.map"), "new").unwrap();
-        place
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn command(&self, line: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_smallfry"));
-        command.args(line.split(' ')).current_dir(self.0.path());
-        command
-    }
-
-    fn run(&self, line: &str) -> Output {
-        self.command(line).output().unwrap()
-    }
-
-    /// Runs a command that must do its work and say nothing.
-    #[track_caller]
-    fn done(&self, line: &str) {
-        let output = self.run(line);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(
-            output.status.success() && said.is_empty() && output.stdout.is_empty(),
-            "{said}"
-        );
-    }
-}
-
-/// The paths below a directory, sorted.
-fn list(root: &Path) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut directories = vec![root.to_owned()];
-    while let Some(directory) = directories.pop() {
-        for entry in fs::read_dir(directory).unwrap() {
-            let entry = entry.unwrap();
-            if entry.file_type().unwrap().is_dir() {
-                directories.push(entry.path());
-            }
-            let path = entry.path();
-            found.push(
-                path.strip_prefix(root)
-                    .unwrap()
-                    .to_str()
-                    .unwrap()
-                    .to_owned(),
-            );
-        }
-    }
-    found.sort();
-    found
-}
 
 const ALL: [&str; 3] = ["a.js", "sub", "sub/a.map"];
 

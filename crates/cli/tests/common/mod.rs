@@ -3,6 +3,8 @@
 #![allow(dead_code, reason = "each of them uses some of it")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+pub(crate) mod place;
+
 use std::process::{Command, Output};
 
 /// Prints that a test cannot run here. In continuous integration that is an error.
