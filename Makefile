@@ -45,6 +45,9 @@ endif
 # The versions of Node that tests run, where npm can install them.
 RUNTIMES := $(if $(NEED_NODE),,$(NODE_DIR)/test/runtimes/node_modules/.package-lock.json)
 
+# The archives of other projects' tests.
+CORPORA := $(TARGET_DIR)/corpora
+
 # The cargo profile of what is built, and its directory.
 PROFILE ?= release
 BUILT = $(TARGET_DIR)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
@@ -80,7 +83,9 @@ test:
 # The same claims with all that is slow by nature: the programs as they are shipped, each Node, each
 # JDK, the interleavings of threads, and Windows.
 test-all: export SMALLFRY_TEST_ALL := 1
+test-all: export SMALLFRY_TEST_CORPORA := $(CORPORA)
 test-all:
+	@scripts/corpora.sh $(CORPORA)
 	@$(MAKE) --no-print-directory build
 	@SMALLFRY_TEST_CLOSES=5000 SMALLFRY_TEST_FILES=20000 $(MAKE) --no-print-directory -j2 node-tests test-all-programs
 	@SMALLFRY_TEST_CLOSES=5000 SMALLFRY_TEST_FILES=20000 $(MAKE) --no-print-directory jvm-tests jvm-driver rust-tests test-model
@@ -95,7 +100,9 @@ test-all-programs: $(RUNTIMES)
 # Hours of generated cases, crashes and files, and programs that people use.
 soak: export SMALLFRY_TEST_ALL := 1
 soak: export SMALLFRY_SOAK := 1
+soak: export SMALLFRY_TEST_CORPORA := $(CORPORA)
 soak:
+	@scripts/corpora.sh $(CORPORA)
 	PROPTEST_CASES=20000 SMALLFRY_TEST_CASES=50000 SMALLFRY_TEST_FILES=1000000 SMALLFRY_TEST_CLOSES=100000 \
 		SMALLFRY_TEST_PACKAGES=1000000 SMALLFRY_TEST_WALKS=1000 SMALLFRY_TEST_URLS=400000 SMALLFRY_TEST_CALLS=1000000 \
 		$(MAKE) --no-print-directory node-tests jvm-tests jvm-driver rust-tests test-model
@@ -135,7 +142,7 @@ $(HACK):
 
 # Inputs of libFuzzer, for FUZZ_SECONDS each. Its sanitizers need a nightly compiler, or one that takes
 # itself for one.
-FUZZED := package_json file_url unpack_tar unpack_zip
+FUZZED := package_json file_url unpack_tar unpack_tar_gz unpack_tar_zst unpack_zip
 FUZZ_SECONDS ?= 60
 FUZZ := $(TARGET_DIR)/tools/bin/cargo-fuzz
 fuzz: $(FUZZED:%=fuzz-%)
