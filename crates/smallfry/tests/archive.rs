@@ -849,13 +849,21 @@ fn an_archive_in_its_own_tree_is_left_out() {
     let tree = directory.path("tree");
     fs::create_dir(&tree).unwrap();
     fs::write(tree.join("a"), "x").unwrap();
+    // Killed processes have left files of this archive and of another one.
+    let left = ["archive", "other"].map(|name| format!(".{name}.tar.0123456789abcdef.smallfry"));
+    for name in &left {
+        fs::write(tree.join(name), "half").unwrap();
+    }
     // The second one replaces the first one.
     for _ in 0..2 {
         let archive = tree.join("archive.tar");
         let packer = Packer::new();
         let report = packer.pack(Format::Tar, &archive, [(&tree, "")]).unwrap();
-        assert_eq!(report.files, 1);
-        assert_eq!(names(&tree), ["a", "archive.tar"]);
+        assert_eq!(report.files, 2);
+        assert_eq!(names(&tree), [&left[0], &left[1], "a", "archive.tar"]);
+        let to = directory.path("to");
+        Unpacker::new().unpack(archive, &to).unwrap();
+        assert_eq!(names(&to), [&left[1], "a"]);
     }
 }
 
