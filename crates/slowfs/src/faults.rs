@@ -175,7 +175,7 @@ impl fmt::Display for Fault {
     allow(dead_code, reason = "only a mount has faults")
 )]
 pub(crate) struct Faults {
-    faults: Vec<(Fault, AtomicU64)>,
+    planned: Vec<(Fault, AtomicU64)>,
     /// Calls that have failed by a fault.
     failed: AtomicU64,
     /// Bytes that can still be written before the disk is full, if it is to become full.
@@ -189,7 +189,7 @@ pub(crate) struct Faults {
 impl Faults {
     pub(crate) fn new(faults: &[Fault], room: Option<u64>) -> Self {
         Self {
-            faults: faults
+            planned: faults
                 .iter()
                 .map(|fault| (*fault, AtomicU64::new(0)))
                 .collect(),
@@ -202,7 +202,7 @@ impl Faults {
     pub(crate) fn meet(&self, call: Call) -> Result<(), i32> {
         let mut outcome = Ok(());
         let is_meant = |fault: &Fault| fault.call.is_none_or(|meant| meant == call);
-        for (fault, met) in self.faults.iter().filter(|(fault, _)| is_meant(fault)) {
+        for (fault, met) in self.planned.iter().filter(|(fault, _)| is_meant(fault)) {
             let count = met.fetch_add(1, Ordering::Relaxed) + 1;
             let fails = match fault.which {
                 Which::Nth(number) => count == number,

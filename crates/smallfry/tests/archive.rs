@@ -1,5 +1,5 @@
-//! Archives: those that GNU tar writes and reads, and those that strangers would write to harm. Those
-//! of published advisories are in `archive_slips.rs`.
+//! Archives: those that GNU tar writes and reads, and those that strangers would write to harm.
+//! Those of published advisories are in `archive_slips.rs`.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;

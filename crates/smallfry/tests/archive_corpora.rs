@@ -1,6 +1,6 @@
 //! Archives that other projects test their own programs with, in a directory that
-//! `scripts/corpora.sh` fills. What GNU tar, UnZip or bsdtar unpack without an error is unpacked in the
-//! same way, or refused for a reason that is listed here.
+//! `scripts/corpora.sh` fills. What GNU tar, unzip or bsdtar unpack without an error is unpacked in
+//! the same way, or refused for a reason that is listed here.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

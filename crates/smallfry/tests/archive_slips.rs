@@ -1,6 +1,6 @@
 //! The archives that published advisories tell of: one that writes, links, or changes permissions
-//! outside of the directory that it is unpacked into, or that holds other files for one program than
-//! for another. Each is unpacked as it comes, and with all that a caller may allow.
+//! outside of the directory that it is unpacked into, or that holds other files for one program
+//! than for another. Each is unpacked without options, and with all that a caller may allow.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -407,8 +407,8 @@ fn endless_links() -> Vec<u8> {
     for letter in 'a'..='p' {
         add(Directory, &format!("{place}{long}"), ".");
         add(Symlink, &format!("{place}{letter}"), &long);
-        place += &format!("{long}/");
-        links += &format!("{letter}/");
+        place = format!("{place}{long}/");
+        links = format!("{links}{letter}/");
     }
     let up = format!("{links}{}", "l".repeat(254));
     add(Symlink, &up, &"../".repeat(16));

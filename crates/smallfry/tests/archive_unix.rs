@@ -46,8 +46,8 @@ fn unpack_leaves_no_half_file_on_a_full_disk() {
             fs::create_dir_all(to.join("d")).unwrap();
             fs::write(to.join("d/large"), "old").unwrap();
             let mut unpacker = Unpacker::new();
-            let unpacked = unpacker.strategy(strategy).unpack_bytes(&archive, &to);
-            let error = unpacked.unwrap_err();
+            let result = unpacker.strategy(strategy).unpack_bytes(&archive, &to);
+            let error = result.unwrap_err();
             let done = names(&to.join("d"));
             assert_eq!(fs::read(to.join("d/large")).unwrap(), b"old");
             for name in done.iter().filter(|name| *name != "large") {
@@ -212,8 +212,8 @@ fn assert_packed_from_inside(inside: &str, outside: &str) {
             let mut archive = Vec::new();
             let mut packer = Packer::new();
             packer.strategy(strategies()[round % 4]);
-            let packed = packer.pack_to(Format::Tar, &mut archive, [(&tree, "")]);
-            met += usize::from(packed.is_err());
+            let result = packer.pack_to(Format::Tar, &mut archive, [(&tree, "")]);
+            met += usize::from(result.is_err());
             assert!(!archive.contains(&SECRET), "round {round}");
         }
     });

@@ -122,7 +122,7 @@ fn fail_each_call(test: &str, case: &Case) {
         strategies.push(Strategy::Threads(3.try_into().unwrap()));
     }
     for strategy in strategies {
-        let calls = (1..).find(|&number| !fails_well(case, strategy, number));
+        let calls = (1..10_000).find(|&number| !fails_well(case, strategy, number));
         let calls = calls.unwrap();
         println!("{test}: {strategy:?}, {calls} calls");
         assert!(calls > 20);
@@ -273,8 +273,8 @@ fn a_hash_fails_well_at_each_call() {
 fn unpack(place: &Path, strategy: Strategy) -> Result<(), TreeError> {
     let mut unpacker = Unpacker::new();
     unpacker.strategy(strategy).permissions(true);
-    let unpacked = unpacker.unpack(place.join("archive"), place.join("to"));
-    unpacked.map(drop)
+    let result = unpacker.unpack(place.join("archive"), place.join("to"));
+    result.map(drop)
 }
 
 fn unpack_fails_well(test: &str, prepare: fn(&Path)) {
@@ -365,10 +365,10 @@ fn pack_fails_well(test: &str, work: fn(&Path, Strategy) -> Result<(), TreeError
 fn pack(place: &Path, strategy: Strategy, format: Format) -> Result<(), TreeError> {
     let sources = [(place.join("from"), "")];
     let mut packer = Packer::new();
-    let packed = packer
+    let result = packer
         .strategy(strategy)
         .pack(format, place.join("from/archive"), sources);
-    packed.map(drop)
+    result.map(drop)
 }
 
 #[test]
