@@ -30,8 +30,8 @@ public class UnpackOptions @JvmOverloads constructor(
      */
     public val permissions: Boolean = false,
     /**
-     * Makes also symbolic links to absolute paths and out of the destination. Entries never go
-     * through them.
+     * Makes also symbolic links to absolute paths and out of the destination, and those that may
+     * lead out by way of another link. Entries never go through them.
      */
     public val linksMayLeave: Boolean = false,
     /**
