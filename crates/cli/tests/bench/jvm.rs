@@ -20,18 +20,25 @@ fn rows_in_the_jvm_do_their_work() {
         return;
     }
     let place = Place::new();
-    for scenario in [
+    let everywhere = [
         "read-many",
         "write-many",
         "fsync",
         "fsync-many",
         "copy-tree",
         "remove-tree",
-    ] {
+    ];
+    let of_unix: &[&str] = if cfg!(unix) {
+        &["unpack", "pack", "hash-tree"]
+    } else {
+        &[]
+    };
+    for scenario in everywhere.iter().chain(of_unix) {
         let mut bench = place.quick();
         bench.env("PATH", std::env::var_os("PATH").unwrap_or_default());
-        bench.args([scenario, "--runs", "1", "--files", "5"]);
-        let rows = "Java Files,smallfry in the JVM,in the JVM,Rust std,syncfs";
+        bench.args([*scenario, "--runs", "1", "--files", "5"]);
+        let rows =
+            "Java Files,Java Zip,Java MessageDigest,smallfry in the JVM,in the JVM,Rust std,syncfs";
         let json = measured(&place, bench.args(["--rows", rows]), &[]);
         let is_jvm = |row: &&Value| row["runtime"].as_str().unwrap().starts_with("JDK");
         let cases = cases_of(&json, &scenario.replace('-', "_"));

@@ -51,7 +51,7 @@ fn copy_tree_compares_each_copy_with_the_tree() {
     if node_is_here() {
         rows_do_their_work(
             "copy-tree",
-            3,
+            4,
             &[
                 "cp -r",
                 "smallfry cp",
@@ -60,6 +60,7 @@ fn copy_tree_compares_each_copy_with_the_tree() {
                 "smallfry copyTree",
                 "Rust std, one thread",
                 "smallfry in Rust",
+                "raw system calls",
             ],
         );
     }
@@ -70,7 +71,7 @@ fn mirror_compares_each_mirror_with_the_tree() {
     if node_is_here() {
         rows_do_their_work(
             "mirror",
-            6,
+            8,
             &["smallfry mirror", "smallfry mirrorTree", "smallfry in Rust"],
         );
     }
@@ -81,7 +82,7 @@ fn remove_tree_leaves_nothing() {
     if node_is_here() {
         rows_do_their_work(
             "remove-tree",
-            3,
+            4,
             &[
                 "rm -rf",
                 "smallfry rm",
@@ -89,6 +90,7 @@ fn remove_tree_leaves_nothing() {
                 "smallfry removeTree",
                 "Rust std",
                 "smallfry in Rust",
+                "raw system calls",
             ],
         );
     }
@@ -99,7 +101,7 @@ fn unpack_compares_what_was_unpacked_with_the_tree() {
     if node_is_here() {
         rows_do_their_work(
             "unpack",
-            5,
+            7,
             &[
                 "smallfry unpack",
                 "smallfry in Node",
@@ -115,7 +117,7 @@ fn pack_compares_what_was_packed_with_the_tree() {
     if node_is_here() {
         rows_do_their_work(
             "pack",
-            5,
+            7,
             &[
                 "smallfry pack",
                 "smallfry in Node",
@@ -133,7 +135,7 @@ fn hash_tree_compares_each_output_with_that_of_std() {
     }
     rows_do_their_work(
         "hash-tree",
-        3,
+        4,
         &[
             "sha256sum",
             "smallfry hash, sha256",

@@ -52,6 +52,10 @@ pub(crate) enum Functions {
     NpmTar,
     /// The npm package extract-zip, which is made of yauzl.
     ExtractZip,
+    /// The npm package yauzl.
+    Yauzl,
+    /// The npm package fs-extra.
+    FsExtra,
 }
 
 impl Functions {
@@ -64,6 +68,8 @@ impl Functions {
             Self::OxcResolver => Some("oxc-resolver"),
             Self::NpmTar => Some("tar"),
             Self::ExtractZip => Some("extract-zip"),
+            Self::Yauzl => Some("yauzl"),
+            Self::FsExtra => Some("fs-extra"),
             _ => None,
         }
     }

@@ -18,11 +18,11 @@
 //! in each run: a mount might remember the last run's.
 
 mod case;
-pub(super) mod font;
 mod native;
 mod report;
 
 use super::prelude::*;
+use super::shared::font;
 use super::shared::trees::Held;
 use crate::bench::runtime::peaks;
 use case::{Case, DESIGN, DESIGN_UNBOUNDED, PLAIN, Request, STD_MOUNT_ALONE, WORKS, Work, closer};

@@ -2,8 +2,8 @@
 //! `crates/cli/peers/norad` do the same through norad.
 
 use super::super::prelude::*;
+use super::super::shared::font;
 use super::case::Request;
-use super::font;
 use smallfry_bench_closing::{self as closing, Way};
 
 /// Writes all files once. The time is from making what closing needs to the last close.

@@ -1,11 +1,13 @@
 //! `copy-tree`: a tree copied to where nothing is, on one file system, with a warm cache.
 //!
 //! Commands are whole processes. Rows under Node and in Rust are timed in their processes, which
-//! are fresh for each run: loading smallfry's core counts. Rows in the JVM are compiled first. A
-//! filter that accepts everything shows what filters cost. Each copy is compared with the tree, and
-//! removed, which is not timed.
+//! are fresh for each run: loading smallfry's core counts. Rows in the JVM are compiled first. Raw
+//! system calls read and write through a buffer. A filter that accepts everything shows what
+//! filters cost. Each copy is compared with the tree, and removed, which is not timed.
 
 use super::prelude::*;
+#[cfg(unix)]
+use super::shared::raw_trees;
 use super::shared::rows;
 use super::shared::tree_jobs::{self, Case, Command, Samples};
 
@@ -20,12 +22,13 @@ const COMMANDS: [Command; 5] = [
     (RSYNC, "rsync", &["-a", "--whole-file"]),
 ];
 
-const ON_NODE: [RowOf; 7] = {
-    use Functions::{Node, Smallfry};
+const ON_NODE: [RowOf; 8] = {
+    use Functions::{FsExtra, Node, Smallfry};
     [
         ("Node promises.cp", Node, Style::Parallel),
         ("Node promises.cp, filter", Node, Style::Parallel),
         ("Node cpSync", Node, Style::Sync),
+        ("fs-extra copy", FsExtra, Style::Parallel),
         ("smallfry promises.cp", Smallfry, Style::Parallel),
         ("smallfry promises.cp, filter", Smallfry, Style::Parallel),
         ("smallfry cpSync", Smallfry, Style::Sync),
@@ -46,6 +49,7 @@ const IN_RUST: [RowOf; 2] = [
 #[derive(Serialize, Deserialize)]
 struct Request {
     call: String,
+    threads: Threads,
     from: String,
     to: String,
 }
@@ -57,7 +61,7 @@ impl Scenario for CopyTree {
         has_jvm_rows: true,
         ..tree_jobs::facts(
             "copy-tree",
-            "A tree copied: cp, newer tools, node:fs and smallfry",
+            "A tree copied: cp, newer tools, node:fs, fs-extra, raw system calls and smallfry",
             include_str!("driver.js"),
         )
     };
@@ -71,8 +75,8 @@ impl Scenario for CopyTree {
     }
 
     fn rows(session: &Session, _: &Case) -> Vec<Row> {
-        let mut rows = tree_jobs::rows(session, &COMMANDS, OWN, &ON_NODE, &IN_RUST);
-        rows.extend(rows::in_jvm(session, &IN_JVM));
+        let mut rows = tree_jobs::rows(session, &COMMANDS, OWN, [&ON_NODE, &IN_JVM, &IN_RUST]);
+        rows.extend(rows::raw(session, false));
         rows
     }
 
@@ -94,6 +98,7 @@ impl Scenario for CopyTree {
         } else {
             turn.ask(&Request {
                 call: turn.row.implementation.clone(),
+                threads: turn.row.way.threads,
                 from: unicode(from)?,
                 to: unicode(&to)?,
             })
@@ -113,6 +118,12 @@ impl Scenario for CopyTree {
 fn run(functions: Functions, request: &Request) -> Result<Times, PeerFailure> {
     let (from, to) = (Path::new(&request.from), Path::new(&request.to));
     let meter = Meter::start();
-    tree_jobs::copy_by(functions, from, to)?;
+    match functions {
+        #[cfg(unix)]
+        Functions::Raw => {
+            raw_trees::copy(from, to, request.threads.count()).map_err(failed("copy", from))?
+        }
+        _ => tree_jobs::copy_by(functions, from, to)?,
+    }
     Ok(Times::of(0, 0, meter.stop()))
 }

@@ -1,9 +1,9 @@
 //! `hash-tree`: all files of a tree hashed, with a warm cache.
 //!
 //! Commands are whole processes. Rows under Node and in Rust are timed in their processes, which
-//! are fresh for each run: loading smallfry's core counts. Each row writes its output into a file:
-//! a line for each file, or the digest of the tree. The output is compared with that of `std::fs`
-//! on one thread.
+//! are fresh for each run: loading smallfry's core counts. Rows in the JVM are compiled first. Each
+//! row writes its output into a file: a line for each file, or the digest of the tree. The output
+//! is compared with that of `std::fs` on one thread.
 
 mod native;
 
@@ -105,6 +105,37 @@ const ON_NODE: [Asked; 4] = {
     ]
 };
 
+const IN_JVM: [Asked; 4] = {
+    use Function::{Blake3, Sha256};
+    use Functions::{JavaFiles, Smallfry};
+    [
+        (
+            "Java MessageDigest, sha256",
+            JavaFiles,
+            Sha256,
+            Prints::Lines,
+        ),
+        (
+            "smallfry hashFiles in the JVM, sha256",
+            Smallfry,
+            Sha256,
+            Prints::Lines,
+        ),
+        (
+            "smallfry in the JVM, sha256",
+            Smallfry,
+            Sha256,
+            Prints::Digest,
+        ),
+        (
+            "smallfry in the JVM, blake3",
+            Smallfry,
+            Blake3,
+            Prints::Digest,
+        ),
+    ]
+};
+
 const IN_RUST: [Asked; 4] = {
     use Function::{Blake3, Sha256};
     use Functions::{Smallfry, Std};
@@ -131,11 +162,14 @@ pub(crate) struct HashTree {
 }
 
 impl Scenario for HashTree {
-    const FACTS: Facts = tree_jobs::facts(
-        "hash-tree",
-        "A tree hashed: sha256sum, b3sum, node:crypto and smallfry",
-        include_str!("driver.js"),
-    );
+    const FACTS: Facts = Facts {
+        has_jvm_rows: true,
+        ..tree_jobs::facts(
+            "hash-tree",
+            "A tree hashed: sha256sum, b3sum, node:crypto, the JDK and smallfry",
+            include_str!("driver.js"),
+        )
+    };
     type Case = Case;
     const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);
     const REPORT: Option<Report<Case>> = Some(tree_jobs::report("a tree hashed"));
@@ -155,11 +189,9 @@ impl Scenario for HashTree {
             }
         }
         let row_of = |&(name, functions, ..): &Asked| (name, functions, Style::Sync);
-        rows.extend(rows::on_node(session, &ON_NODE.each_ref().map(row_of)));
-        let in_rust = IN_RUST.iter();
-        rows.extend(
-            in_rust.map(|&(name, functions, ..)| Row::native(functions, name, Style::Sync)),
-        );
+        let asked = [ON_NODE, IN_JVM, IN_RUST].map(|rows| rows.each_ref().map(row_of));
+        let asked = asked.each_ref().map(<[_; _]>::as_slice);
+        rows.extend(rows::all(session, asked, rows::find_for_trees));
         rows
     }
 
@@ -176,14 +208,15 @@ impl Scenario for HashTree {
         let output = self.samples.new_path(turn.count);
         let row = &*turn.row.implementation;
         let tool = TOOLS.iter().find(|tool| tool.row == row);
-        let asked = IN_RUST.iter().chain(&ON_NODE).find(|it| it.0 == row);
+        let mut asked = [ON_NODE, IN_JVM, IN_RUST].into_iter().flatten();
+        let asked = asked.find(|it| it.0 == row);
         let (done, function, prints) = match (tool, asked) {
             (Some(tool), _) => (
                 run_script(turn, tool.script, &tree, &output),
                 tool.function,
                 tool.prints,
             ),
-            (None, Some(&(_, _, function, prints))) => {
+            (None, Some((_, _, function, prints))) => {
                 let request = Request {
                     function,
                     prints,

@@ -97,6 +97,7 @@ impl Scenario for Mirror {
         let cases = cases.flat_map(|of| {
             let tasks: &[Task] = match of.sample() {
                 Sample::Tree => &[Task::New, Task::Unchanged, Task::Changed, Task::Contents],
+                Sample::Font => &[Task::New, Task::Unchanged],
                 Sample::Flat => &[Task::Unchanged],
                 Sample::Large => &[Task::Contents],
             };
@@ -106,7 +107,7 @@ impl Scenario for Mirror {
     }
 
     fn rows(session: &Session, case: &Case) -> Vec<Row> {
-        tree_jobs::rows(session, case.commands(), OWN, &ON_NODE, &IN_RUST)
+        tree_jobs::rows(session, case.commands(), OWN, [&ON_NODE, &[], &IN_RUST])
     }
 
     fn prepare(session: &mut Session, cases: &mut Vec<Case>) -> Result<Self, Failure> {

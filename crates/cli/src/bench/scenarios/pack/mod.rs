@@ -1,13 +1,13 @@
 //! `pack`: a tree packed into an archive, with a warm cache.
 //!
 //! Commands are whole processes. Rows under Node and in Rust are timed in their processes: loading
-//! smallfry's core counts, and loading peers does not. Each archive is unpacked, compared with the
-//! tree, and removed, which is not timed.
+//! smallfry's core counts, and loading peers does not. Rows in the JVM are compiled first. Each
+//! archive is unpacked, compared with the tree, and removed, which is not timed.
 
 mod native;
 
 use super::prelude::*;
-use super::shared::archives::{Case, Format, IN_RUST, NPM_TAR, ON_NODE};
+use super::shared::archives::{Case, Format, IN_JVM, IN_RUST, NPM_TAR, ON_NODE};
 use super::shared::rows::RowOf;
 use super::shared::tree_jobs::{self, Command, Samples};
 use smallfry::archive::Unpacker;
@@ -29,10 +29,15 @@ const OF_ZIP: [Command; 2] = [
     ("bsdtar A/A", "bsdtar", &["--format", "zip", "-cf"]),
 ];
 
-const fn on_node(case: &Case) -> &'static [RowOf] {
+const ZIP_IN_JVM: [RowOf; 2] = [
+    ("Java ZipOutputStream", Functions::JavaFiles, Style::Sync),
+    IN_JVM,
+];
+
+const fn in_processes(case: &Case) -> [&'static [RowOf]; 3] {
     match case.format {
-        Format::Zip => &[ON_NODE],
-        _ => &[NPM_TAR, ON_NODE],
+        Format::Zip => [&[ON_NODE], &ZIP_IN_JVM, &IN_RUST],
+        _ => [&[NPM_TAR, ON_NODE], &[IN_JVM], &IN_RUST],
     }
 }
 
@@ -58,11 +63,14 @@ pub(crate) struct Pack {
 }
 
 impl Scenario for Pack {
-    const FACTS: Facts = tree_jobs::facts(
-        "pack",
-        "A tree packed: tar, bsdtar, npm's tar and smallfry",
-        include_str!("driver.js"),
-    );
+    const FACTS: Facts = Facts {
+        has_jvm_rows: true,
+        ..tree_jobs::facts(
+            "pack",
+            "A tree packed: tar, bsdtar, npm's tar, the JDK and smallfry",
+            include_str!("driver.js"),
+        )
+    };
     type Case = Case;
     const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);
     const REPORT: Option<Report<Case>> = Some(tree_jobs::report("a tree packed into an archive"));
@@ -72,7 +80,7 @@ impl Scenario for Pack {
     }
 
     fn rows(session: &Session, case: &Case) -> Vec<Row> {
-        tree_jobs::rows(session, commands(case), OWN, on_node(case), &IN_RUST)
+        tree_jobs::rows(session, commands(case), OWN, in_processes(case))
     }
 
     fn prepare(session: &mut Session, cases: &mut Vec<Case>) -> Result<Self, Failure> {

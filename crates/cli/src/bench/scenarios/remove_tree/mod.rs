@@ -4,6 +4,8 @@
 //! are fresh for each run: loading smallfry's core counts. Rows in the JVM are compiled first.
 
 use super::prelude::*;
+#[cfg(unix)]
+use super::shared::raw_trees;
 use super::shared::rows;
 use super::shared::tree_jobs::{self, Case, Command, Samples};
 
@@ -15,11 +17,12 @@ const COMMANDS: [Command; 3] = [
     ("rmz", "rmz", &[]),
 ];
 
-const ON_NODE: [RowOf; 5] = {
-    use Functions::{Node, Smallfry};
+const ON_NODE: [RowOf; 6] = {
+    use Functions::{FsExtra, Node, Smallfry};
     [
         ("Node promises.rm", Node, Style::Parallel),
         ("Node rmSync", Node, Style::Sync),
+        ("fs-extra remove", FsExtra, Style::Parallel),
         ("smallfry promises.rm", Smallfry, Style::Parallel),
         ("smallfry rmSync", Smallfry, Style::Sync),
         ("smallfry removeTree", Smallfry, Style::Bulk),
@@ -39,6 +42,7 @@ const IN_RUST: [RowOf; 2] = [
 #[derive(Serialize, Deserialize)]
 struct Request {
     call: String,
+    threads: Threads,
     path: String,
 }
 
@@ -49,7 +53,7 @@ impl Scenario for RemoveTree {
         has_jvm_rows: true,
         ..tree_jobs::facts(
             "remove-tree",
-            "A tree removed: rm, newer tools, node:fs and smallfry",
+            "A tree removed: rm, newer tools, node:fs, fs-extra, raw system calls and smallfry",
             include_str!("driver.js"),
         )
     };
@@ -64,8 +68,8 @@ impl Scenario for RemoveTree {
     }
 
     fn rows(session: &Session, _: &Case) -> Vec<Row> {
-        let mut rows = tree_jobs::rows(session, &COMMANDS, OWN, &ON_NODE, &IN_RUST);
-        rows.extend(rows::in_jvm(session, &IN_JVM));
+        let mut rows = tree_jobs::rows(session, &COMMANDS, OWN, [&ON_NODE, &IN_JVM, &IN_RUST]);
+        rows.extend(rows::raw(session, false));
         rows
     }
 
@@ -82,6 +86,7 @@ impl Scenario for RemoveTree {
         } else {
             turn.ask(&Request {
                 call: turn.row.implementation.clone(),
+                threads: turn.row.way.threads,
                 path: unicode(&path)?,
             })
         };
@@ -96,7 +101,14 @@ impl Scenario for RemoveTree {
 
 /// Removes a tree in Rust.
 fn run(functions: Functions, request: &Request) -> Result<Times, PeerFailure> {
+    let path = Path::new(&request.path);
     let meter = Meter::start();
-    tree_jobs::remove_by(functions, Path::new(&request.path))?;
+    match functions {
+        #[cfg(unix)]
+        Functions::Raw => {
+            raw_trees::remove(path, request.threads.count()).map_err(failed("remove", path))?
+        }
+        _ => tree_jobs::remove_by(functions, path)?,
+    }
     Ok(Times::of(0, 0, meter.stop()))
 }

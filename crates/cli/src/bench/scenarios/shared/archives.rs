@@ -16,6 +16,7 @@ pub(crate) const IN_RUST: [RowOf; 2] = [
     ("smallfry in Rust", Functions::Smallfry, Style::BulkSync),
 ];
 
+pub(crate) const IN_JVM: RowOf = ("smallfry in the JVM", Functions::Smallfry, Style::BulkSync);
 pub(crate) const NPM_TAR: RowOf = ("npm tar", Functions::NpmTar, Style::Parallel);
 pub(crate) const ON_NODE: RowOf = ("smallfry in Node", Functions::Smallfry, Style::Bulk);
 
@@ -36,6 +37,7 @@ impl Case {
         let cases = cases.flat_map(|of| {
             let formats: &[Format] = match of.sample() {
                 Sample::Tree => &[Format::Tar, Format::Gzip, Format::Zip],
+                Sample::Font => &[Format::Gzip, Format::Zip],
                 Sample::Flat => &[Format::Tar],
                 Sample::Large => &[Format::Gzip],
             };

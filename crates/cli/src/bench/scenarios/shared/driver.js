@@ -61,9 +61,11 @@ function nsSince(started) {
 }
 
 // Splits the name of a row that copies or removes a tree into a function's name and its holder.
-function treeFunctions(call, { package: installed }) {
+// `loaded` is what the package of a peer exports.
+function treeFunctions(call, { package: installed }, loaded) {
   const [whose, ...words] = call.split(' ');
   const name = words.join(' ');
   if (whose === 'Node') return [name, fs];
+  if (whose !== 'smallfry') return [name, loaded.default];
   return [name, require(`${installed}/dist/${/Tree$/.test(name) ? 'index' : 'fs'}.js`)];
 }

@@ -6,10 +6,13 @@ use prelude::*;
 pub(super) mod archives;
 pub(super) mod batch;
 pub(super) mod cache;
+pub(super) mod font;
 pub(super) mod idioms;
 pub(super) mod many;
 pub(super) mod outputs;
 pub(super) mod prelude;
+#[cfg(unix)]
+pub(super) mod raw_trees;
 pub(super) mod rows;
 pub(super) mod tree_jobs;
 pub(super) mod trees;

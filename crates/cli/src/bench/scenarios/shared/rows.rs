@@ -123,6 +123,15 @@ pub(crate) fn on_node(session: &Session, on_node: &[RowOf]) -> Vec<Row> {
     all(session, [on_node, &[], &[]], is_node)
 }
 
+/// Finds the functions for whole trees: on Bun and Deno their own alone.
+pub(crate) fn find_for_trees(node: &Node, row: &RowOf) -> Result<(), Missing> {
+    match (node.runtime.kind, row.1) {
+        (Kind::Node, _) => find(node, row),
+        (_, Functions::Node) => Ok(()),
+        _ => Err(None),
+    }
+}
+
 /// Finds the functions, or the package that has them.
 pub(crate) fn find(node: &Node, (_, functions, _): &RowOf) -> Result<(), Missing> {
     let is_installed = || node::npm_peer(*functions).is_some();

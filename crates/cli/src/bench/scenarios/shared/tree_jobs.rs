@@ -1,7 +1,8 @@
 //! The samples and rows of the scenarios that copy, mirror, remove or hash whole trees.
 
+use super::font;
 use super::prelude::*;
-use super::rows::{self, RowOf};
+use super::rows::{self, RAW, RowOf};
 use super::trees::{self, Held, walk};
 use smallfry::tree::{Copier, Method, Remover};
 #[cfg(unix)]
@@ -16,6 +17,9 @@ pub(crate) enum Sample {
     /// A `node_modules`, or the tree of `--tree`.
     #[display("tree")]
     Tree,
+    /// The font that this command carries: 3,359 files of a kB in one directory, and 8 others.
+    #[display("font")]
+    Font,
     /// One directory of files of 1 kB.
     #[display("flat")]
     Flat,
@@ -35,9 +39,11 @@ pub(crate) struct Case {
 
 impl Case {
     pub(crate) fn all(session: &Session) -> Vec<Self> {
-        let large = session.extent.pick(2, 50);
+        let large = session.extent.pick(2, 100);
+        let glyphs = session.extent.pick(60, font::GLYPHS);
         let cases = [
             (Sample::Tree, 0, 0),
+            (Sample::Font, session.files(glyphs).min(font::GLYPHS), 0),
             (Sample::Flat, session.files(10_000), session.bytes(1_000)),
             (Sample::Large, large, 10_000_000),
         ];
@@ -93,6 +99,9 @@ impl Samples {
             let tree = root.join(case.sample.to_string());
             match case.sample {
                 Sample::Tree => copy(&trees::tree(session)?, &tree)?,
+                Sample::Font => font::unpack(&tree, case.files)
+                    .map(drop)
+                    .map_err(Failure::at("unpack", &tree))?,
                 Sample::Flat | Sample::Large => {
                     let bytes = case.bytes / case.files.max(1);
                     for index in 0..case.files {
@@ -233,13 +242,12 @@ fn copy_by_std(from: &Path, to: &Path) -> io::Result<()> {
 /// A command of a system or of others: its row, program, and arguments before the paths.
 pub(crate) type Command = (&'static str, &'static str, &'static [&'static str]);
 
-/// Returns the rows of commands that are there, of this one, under Node, and in Rust.
+/// Returns the rows of commands that are there, of this one, under Node, in the JVM, and in Rust.
 pub(crate) fn rows(
     session: &Session,
     commands: &[Command],
     own: &str,
-    on_node: &[RowOf],
-    in_rust: &[RowOf],
+    [on_node, in_jvm, in_rust]: [&[RowOf]; 3],
 ) -> Vec<Row> {
     let mut found: Vec<Row> = Vec::new();
     for (row, program, _) in commands {
@@ -249,9 +257,11 @@ pub(crate) fn rows(
         }
     }
     found.push(Row::command(own, None));
-    found.extend(rows::on_node(session, on_node));
-    let in_rust = in_rust.iter();
-    found.extend(in_rust.map(|&(name, functions, style)| Row::native(functions, name, style)));
+    found.extend(rows::all(
+        session,
+        [on_node, in_jvm, in_rust],
+        rows::find_for_trees,
+    ));
     found
 }
 
@@ -313,18 +323,26 @@ pub(crate) const fn report<C: AsRef<Case>>(what: &'static str) -> Report<C> {
             };
             let lines: Vec<&str> = COMPARED.iter().filter(has_own).copied().collect();
             view.compare(page, place, &lines);
+            let raw = view.labels().filter(|(_, label)| label.starts_with(RAW));
+            let raw: Vec<String> = raw
+                .map(|(_, raw)| format!("{raw}|smallfry in Rust"))
+                .collect();
+            view.compare(page, place, &raw);
         },
     }
 }
 
 /// The sentences about all these scenarios.
-const COMPARED: [&str; 23] = [
+const COMPARED: [&str; 29] = [
     "GNU tar|smallfry pack|bsdtar",
     "bsdtar|smallfry pack",
     "GNU tar|smallfry unpack|bsdtar",
     "unzip|smallfry unpack|bsdtar",
     "npm tar|smallfry in Node",
     "extract-zip|smallfry in Node",
+    "yauzl|smallfry in Node",
+    "Java ZipInputStream|smallfry in the JVM",
+    "Java ZipOutputStream|smallfry in the JVM",
     "Rust tar, zip|smallfry in Rust",
     "cp -r|smallfry cp|cpz|fcp",
     "rsync|smallfry mirror|smallfry mirrorTree",
@@ -332,8 +350,10 @@ const COMPARED: [&str; 23] = [
     "Node promises.cp|smallfry promises.cp|smallfry copyTree",
     "Node promises.cp, filter|smallfry promises.cp, filter",
     "Node cpSync|smallfry cpSync",
+    "fs-extra copy|smallfry promises.cp|smallfry copyTree",
     "Node promises.rm|smallfry promises.rm|smallfry removeTree",
     "Node rmSync|smallfry rmSync",
+    "fs-extra remove|smallfry promises.rm|smallfry removeTree",
     "Java Files.walkFileTree|smallfry in the JVM",
     "Rust std, one thread|smallfry in Rust",
     "Rust std|smallfry in Rust",
@@ -342,6 +362,7 @@ const COMPARED: [&str; 23] = [
     "Node crypto, sha256|smallfry hashFiles, sha256|smallfry hashTree, sha256",
     "Rust std, sha256|smallfry in Rust, sha256",
     "Rust std, blake3|smallfry in Rust, blake3",
+    "Java MessageDigest, sha256|smallfry hashFiles in the JVM, sha256|smallfry in the JVM, sha256",
 ];
 
 /// Shows medians, how many times as fast as the first row each other row is, and how many times as

@@ -32,6 +32,15 @@ pub(crate) fn tree(session: &Session) -> Result<PathBuf, Failure> {
 /// Returns the files whose names are wanted: paths within the tree, with `/`, in order. Links are
 /// not followed; names that are not Unicode, or have two lines, are passed over.
 pub(crate) fn walk(tree: &Path, is_wanted: impl Fn(&str) -> bool) -> io::Result<Vec<String>> {
+    walk_to(tree, |name, kind| kind.is_file() && is_wanted(name))
+}
+
+/// Returns the symbolic links in the same way.
+pub(crate) fn links(tree: &Path) -> io::Result<Vec<String>> {
+    walk_to(tree, |_, kind| kind.is_symlink())
+}
+
+fn walk_to(tree: &Path, is_wanted: impl Fn(&str, fs::FileType) -> bool) -> io::Result<Vec<String>> {
     let mut files = Vec::new();
     let mut directories = vec![String::new()];
     while let Some(directory) = directories.pop() {
@@ -47,7 +56,7 @@ pub(crate) fn walk(tree: &Path, is_wanted: impl Fn(&str) -> bool) -> io::Result<
             };
             if kind.is_dir() {
                 directories.push(format!("{directory}{name}/"));
-            } else if kind.is_file() && is_wanted(name) {
+            } else if is_wanted(name, kind) {
                 files.push(format!("{directory}{name}"));
             }
         }

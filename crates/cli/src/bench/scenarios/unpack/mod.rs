@@ -1,13 +1,13 @@
 //! `unpack`: an archive of a tree unpacked into an empty directory, with a warm cache.
 //!
 //! Commands are whole processes. Rows under Node and in Rust are timed in their processes: loading
-//! smallfry's core counts, and loading peers does not. What was unpacked is compared with the tree,
-//! and removed, which is not timed.
+//! smallfry's core counts, and loading peers does not. Rows in the JVM are compiled first. What was
+//! unpacked is compared with the tree, and removed, which is not timed.
 
 mod native;
 
 use super::prelude::*;
-use super::shared::archives::{Case, Format, IN_RUST, NPM_TAR, ON_NODE};
+use super::shared::archives::{Case, Format, IN_JVM, IN_RUST, NPM_TAR, ON_NODE};
 use super::shared::rows::RowOf;
 use super::shared::tree_jobs::{self, Command, Samples};
 
@@ -26,15 +26,20 @@ const OF_ZIP: [Command; 3] = [
 ];
 
 const TAR_ON_NODE: [RowOf; 2] = [NPM_TAR, ON_NODE];
-const ZIP_ON_NODE: [RowOf; 2] = [
+const ZIP_ON_NODE: [RowOf; 3] = [
     ("extract-zip", Functions::ExtractZip, Style::Parallel),
+    ("yauzl", Functions::Yauzl, Style::Parallel),
     ON_NODE,
 ];
+const ZIP_IN_JVM: [RowOf; 2] = [
+    ("Java ZipInputStream", Functions::JavaFiles, Style::Sync),
+    IN_JVM,
+];
 
-const fn on_node(case: &Case) -> &'static [RowOf] {
+const fn in_processes(case: &Case) -> [&'static [RowOf]; 3] {
     match case.format {
-        Format::Zip => &ZIP_ON_NODE,
-        _ => &TAR_ON_NODE,
+        Format::Zip => [&ZIP_ON_NODE, &ZIP_IN_JVM, &IN_RUST],
+        _ => [&TAR_ON_NODE, &[IN_JVM], &IN_RUST],
     }
 }
 
@@ -50,20 +55,32 @@ struct Request {
     archive: String,
     format: Format,
     to: String,
+    /// The names of symbolic links, which ZipInputStream takes for files.
+    links: Vec<String>,
 }
 
 pub(crate) struct Unpack {
     samples: Samples,
-    /// The archives, and the samples that they are of.
-    archives: Vec<(PathBuf, usize)>,
+    /// The archive of each case.
+    archives: Vec<Packed>,
+}
+
+struct Packed {
+    archive: PathBuf,
+    /// The sample that it is of.
+    tree: usize,
+    links: Vec<String>,
 }
 
 impl Scenario for Unpack {
-    const FACTS: Facts = tree_jobs::facts(
-        "unpack",
-        "An archive unpacked: tar, bsdtar, unzip, npm's packages and smallfry",
-        include_str!("driver.js"),
-    );
+    const FACTS: Facts = Facts {
+        has_jvm_rows: true,
+        ..tree_jobs::facts(
+            "unpack",
+            "An archive unpacked: tar, bsdtar, unzip, npm's packages, the JDK and smallfry",
+            include_str!("driver.js"),
+        )
+    };
     type Case = Case;
     const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);
     const REPORT: Option<Report<Case>> = Some(tree_jobs::report(
@@ -75,7 +92,7 @@ impl Scenario for Unpack {
     }
 
     fn rows(session: &Session, case: &Case) -> Vec<Row> {
-        tree_jobs::rows(session, commands(case), OWN, on_node(case), &IN_RUST)
+        tree_jobs::rows(session, commands(case), OWN, in_processes(case))
     }
 
     fn prepare(session: &mut Session, cases: &mut Vec<Case>) -> Result<Self, Failure> {
@@ -84,15 +101,23 @@ impl Scenario for Unpack {
         for (case, tree) in cases.iter().zip(trees) {
             session.interrupt.check()?;
             session.progress.show(0.0, &format!("packing {case}"));
-            let archive = case.format.pack(samples.tree(tree))?;
-            archives.push((archive, tree));
+            let of = samples.tree(tree);
+            archives.push(Packed {
+                archive: case.format.pack(of)?,
+                tree,
+                links: trees::links(of).map_err(Failure::at("read directory", of))?,
+            });
         }
         Ok(Self { samples, archives })
     }
 
     fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Times, Fault> {
         let Self { samples, archives } = self;
-        let (archive, tree) = &archives[turn.place.0];
+        let Packed {
+            archive,
+            tree,
+            links,
+        } = &archives[turn.place.0];
         let to = samples.new_path(turn.count);
         make_directory(&to)?;
         let done = if turn.row.runtime.kind == Kind::Command {
@@ -109,6 +134,7 @@ impl Scenario for Unpack {
                 archive: unicode(archive)?,
                 format: turn.case.format,
                 to: unicode(&to)?,
+                links: links.clone(),
             })
         };
         let checked = done.and_then(|times| {

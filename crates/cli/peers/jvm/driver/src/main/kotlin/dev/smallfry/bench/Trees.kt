@@ -63,20 +63,29 @@ private const val PASSES_OF_TREE_TO_COMPILE = 10
  * compiled.
  */
 fun timedTree(tree: TreeFunctions, body: TreeFunctions.() -> Unit): Times {
+    val small = { from: Path, to: Path ->
+        tree.copy(from, to)
+        tree.remove(to)
+    }
+    return timedAfter(small) { tree.body() }
+}
+
+/**
+ * Measures the time of `body`, when `small` is compiled. `small` is given a tree in memory, and a
+ * path beside it at which nothing is, and leaves nothing there.
+ */
+fun timedAfter(small: (Path, Path) -> Unit, body: () -> Unit): Times {
     warmUp { directory ->
-        val (from, to) = directory.resolve("from") to directory.resolve("to")
+        val (tree, beside) = directory.resolve("from") to directory.resolve("to")
         repeat(FILES_TO_COMPILE) { index ->
-            val file = from.resolve("${index % 10}/$index")
+            val file = tree.resolve("${index % 10}/$index")
             Files.createDirectories(file.parent)
             Files.write(file, ByteArray(BYTES_TO_COMPILE))
         }
-        compile(PASSES_OF_TREE_TO_COMPILE) {
-            tree.copy(from, to)
-            tree.remove(to)
-        }
+        compile(PASSES_OF_TREE_TO_COMPILE) { small(tree, beside) }
     }
     collectGarbage()
     val meter = Meter()
-    tree.body()
+    body()
     return Times(0, 0, meter.stop())
 }
