@@ -1,5 +1,5 @@
 use crate::common::node_is_here;
-use crate::support::{Place, cases_of, measured, row_named};
+use crate::support::{Place, assert_fails_saying, cases_of, measured, row_named};
 use std::fs;
 
 /// A package in whose place node:fs and this program do what smallfry's functions do.
@@ -149,4 +149,21 @@ fn hash_tree_compares_each_output_with_that_of_std() {
             "smallfry in Rust, blake3",
         ],
     );
+}
+
+/// As extract-zip 2.0 on Node 26: nothing keeps the process alive, so it would just end.
+#[test]
+fn a_promise_that_is_never_settled_is_an_error_of_its_row() {
+    if !node_is_here() {
+        return;
+    }
+    let place = Place::new();
+    let package = place.package();
+    let script = "exports.copyTree = () => new Promise(() => {});";
+    fs::write(package.join("dist/index.js"), script).unwrap();
+    let mut bench = place.quick();
+    bench.args(["copy-tree", "--runs", "1", "--cells", "font"]);
+    bench.args(["--rows", "cp -r,smallfry copyTree", "--package"]);
+    let parts = ["smallfry copyTree: cannot run: nothing is left to wait for"];
+    assert_fails_saying(bench.arg(package), &parts);
 }

@@ -81,14 +81,22 @@ async function main(launch) {
   const { bun, deno } = process.versions;
   const version = bun ? `Bun ${bun}` : deno ? `Deno ${deno}` : process.version;
   send({ hello: { version, load_ns } });
+  let isAsked = false;
+  process.on('exit', () => {
+    if (isAsked) send(failure('nothing is left to wait for, and its promise is not settled', 'run'));
+  });
   for (let line = readLine(); line !== null; line = readLine()) {
     const request = JSON.parse(line);
+    isAsked = true;
+    let reply;
     try {
       const [[scenario, of]] = Object.entries(request);
-      send(await scenarios[scenario](functions, of, launch));
+      reply = await scenarios[scenario](functions, of, launch);
     } catch (error) {
-      send(failure(error, 'run'));
+      reply = failure(error, 'run');
     }
+    isAsked = false;
+    send(reply);
   }
 }
 

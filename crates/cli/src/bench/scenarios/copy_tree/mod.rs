@@ -121,7 +121,7 @@ fn run(functions: Functions, request: &Request) -> Result<Times, PeerFailure> {
     match functions {
         #[cfg(unix)]
         Functions::Raw => {
-            raw_trees::copy(from, to, request.threads.count()).map_err(failed("copy", from))?
+            raw_trees::copy(from, to, request.threads.count()).map_err(failed("copy", from))?;
         }
         _ => tree_jobs::copy_by(functions, from, to)?,
     }

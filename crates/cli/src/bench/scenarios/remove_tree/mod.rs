@@ -106,7 +106,7 @@ fn run(functions: Functions, request: &Request) -> Result<Times, PeerFailure> {
     match functions {
         #[cfg(unix)]
         Functions::Raw => {
-            raw_trees::remove(path, request.threads.count()).map_err(failed("remove", path))?
+            raw_trees::remove(path, request.threads.count()).map_err(failed("remove", path))?;
         }
         _ => tree_jobs::remove_by(functions, path)?,
     }

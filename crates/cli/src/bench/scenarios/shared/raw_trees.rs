@@ -301,10 +301,13 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
     use std::os::unix::net::UnixListener;
 
-    /// Makes more files than a piece, an empty directory, and one that its owner cannot write in.
+    /// More than a piece has.
+    const FILES: usize = 3 * PIECE + 1;
+
+    /// Makes the files, an empty directory, and one that its owner cannot write in.
     fn make(tree: &Path) {
         fs::create_dir_all(tree.join("deep/deeper/empty")).unwrap();
-        for index in 0..3 * PIECE + 1 {
+        for index in 0..FILES {
             let path = tree.join(format!("deep/deeper/{index}"));
             fs::write(path, contents_of(index, index * 10_000)).unwrap();
         }
@@ -327,7 +330,7 @@ mod tests {
         for threads in [1, 3] {
             let to = root.path().join(threads.to_string());
             copy(&tree, &to, threads).unwrap();
-            for index in 0..3 * PIECE + 1 {
+            for index in 0..FILES {
                 let copied = fs::read(to.join(format!("deep/deeper/{index}"))).unwrap();
                 assert_eq!(copied, contents_of(index, index * 10_000));
             }

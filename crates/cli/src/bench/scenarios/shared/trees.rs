@@ -36,6 +36,7 @@ pub(crate) fn walk(tree: &Path, is_wanted: impl Fn(&str) -> bool) -> io::Result<
 }
 
 /// Returns the symbolic links in the same way.
+#[cfg(unix)]
 pub(crate) fn links(tree: &Path) -> io::Result<Vec<String>> {
     walk_to(tree, |_, kind| kind.is_symlink())
 }

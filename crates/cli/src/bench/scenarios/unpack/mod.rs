@@ -55,7 +55,7 @@ struct Request {
     archive: String,
     format: Format,
     to: String,
-    /// The names of symbolic links, which ZipInputStream takes for files.
+    /// The names of symbolic links, which `ZipInputStream` takes for files.
     links: Vec<String>,
 }
 
