@@ -9,29 +9,22 @@
 //! To add an option, add a row to the table, apply it in [`OptionBits`], and run
 //! `UPDATE_OPTION_BITS=1 cargo test -p smallfry-options`.
 
-#[cfg(unix)]
 mod changes;
 pub mod table;
 
-#[cfg(unix)]
 pub use changes::Changes;
 
-#[cfg(unix)]
 use smallfry::archive::{Packer, Unpacker};
 use smallfry::bulk::{Reader, Writer};
-#[cfg(unix)]
 use smallfry::tree::{Copier, Existing, Links, Method, Mirror, Remover};
 use smallfry::{Durability, WriteOptions};
 
-#[cfg(unix)]
 use table::{
-    ABSOLUTE_LINKS, COMPARE_CONTENTS, DELETE, DRY_RUN, HARD_LINKS, KEEP_EXISTING, LAST_WINS,
-    LINKS_MAY_LEAVE, LINKS_REPLACE_NOTHING, MISSING_OK, MOUNTS, NO_CLONE, PERMISSIONS,
-    REPRODUCIBLE, TIMES,
-};
-use table::{
-    APPEND, COMPLETION_ORDER, CREATE_NEW, CREATE_PARENTS, FAIL_FAST, FLUSH_DATA, FLUSH_FILE,
-    FLUSH_FULL, FLUSH_NOTHING, IN_PLACE_IF_BUSY, ONLY_IF_CHANGED, REPLACE,
+    ABSOLUTE_LINKS, APPEND, ATTRIBUTES, COMPARE_CONTENTS, COMPLETION_ORDER, CREATE_NEW,
+    CREATE_PARENTS, DELETE, DRY_RUN, FAIL_FAST, FLUSH_DATA, FLUSH_FILE, FLUSH_FULL, FLUSH_NOTHING,
+    FOLLOW_LINKS, HARD_LINKS, IN_PLACE_IF_BUSY, KEEP_EXISTING, LAST_WINS, LINKS_MAY_LEAVE,
+    LINKS_REPLACE_NOTHING, MISSING_OK, MOUNTS, NO_CLONE, ONLY_IF_CHANGED, OWNER, PERMISSIONS,
+    REPLACE, REPRODUCIBLE, TIMES,
 };
 
 /// The options of one call.
@@ -132,7 +125,6 @@ impl OptionBits {
     }
 
     /// Returns what happens to entries that are there already.
-    #[cfg(unix)]
     const fn existing(self) -> Existing {
         if self.has(KEEP_EXISTING) {
             Existing::Keep
@@ -143,20 +135,29 @@ impl OptionBits {
         }
     }
 
+    /// Returns what happens to symbolic links that are copied.
+    const fn links(self) -> Links {
+        if self.has(FOLLOW_LINKS) {
+            Links::Follow
+        } else if self.has(ABSOLUTE_LINKS) {
+            Links::Absolute
+        } else {
+            Links::Keep
+        }
+    }
+
     /// Makes what copies trees.
-    #[cfg(unix)]
     pub fn copier(self) -> Copier {
         let mut copier = Copier::new();
         copier
             .existing(self.existing())
-            .links(if self.has(ABSOLUTE_LINKS) {
-                Links::Absolute
-            } else {
-                Links::Keep
-            })
+            .links(self.links())
             .links_replace(!self.has(LINKS_REPLACE_NOTHING))
             .parents(self.has(CREATE_PARENTS))
             .times(self.has(TIMES))
+            .owner(self.has(OWNER))
+            .access_lists(self.has(PERMISSIONS))
+            .attributes(self.has(ATTRIBUTES))
             .hard_links(self.has(HARD_LINKS))
             .method(if self.has(NO_CLONE) {
                 Method::Copy
@@ -168,7 +169,6 @@ impl OptionBits {
     }
 
     /// Makes what mirrors trees, and what gets the changes of a dry run.
-    #[cfg(unix)]
     pub fn mirror(self) -> (Mirror, Changes) {
         let mut mirror = Mirror::new();
         mirror
@@ -186,7 +186,6 @@ impl OptionBits {
     }
 
     /// Makes what removes trees.
-    #[cfg(unix)]
     pub fn remover(self) -> Remover {
         let mut remover = Remover::new();
         remover
@@ -196,7 +195,6 @@ impl OptionBits {
     }
 
     /// Makes what unpacks archives.
-    #[cfg(unix)]
     pub fn unpacker(self) -> Unpacker {
         let mut unpacker = Unpacker::new();
         unpacker
@@ -209,7 +207,6 @@ impl OptionBits {
     }
 
     /// Makes what packs archives.
-    #[cfg(unix)]
     pub fn packer(self) -> Packer {
         let mut packer = Packer::new();
         packer.reproducible(self.has(REPRODUCIBLE));

@@ -72,8 +72,8 @@ table! {
     NO_IGNORE_FILES = 1 << 11, [Node];
     #[doc = "Walks names that begin with a dot."]
     HIDDEN = 1 << 12, [Node];
-    #[doc = "Walks directories that symbolic links lead to."]
-    FOLLOW_LINKS = 1 << 13, [Node];
+    #[doc = "Walks or copies what symbolic links lead to."]
+    FOLLOW_LINKS = 1 << 13, [Node, Jvm];
     #[doc = "Takes a tree that is missing for removed."]
     MISSING_OK = 1 << 14, [Node, Jvm];
     #[doc = "Goes into directories of other file systems."]
@@ -90,7 +90,7 @@ table! {
     ABSOLUTE_LINKS = 1 << 20, [Node, Jvm];
     #[doc = "Refuses to replace anything by the copy of a link."]
     LINKS_REPLACE_NOTHING = 1 << 21, [Node];
-    #[doc = "Gives entries exactly the permissions that the archive states."]
+    #[doc = "Gives entries the permissions that the archive states, or the access control lists of their sources."]
     PERMISSIONS = 1 << 22, [Node, Jvm];
     #[doc = "Makes links that lead out of the destination, too."]
     LINKS_MAY_LEAVE = 1 << 23, [Node, Jvm];
@@ -104,4 +104,8 @@ table! {
     COMPARE_CONTENTS = 1 << 27, [Node, Jvm];
     #[doc = "Finds out what would change, and changes nothing."]
     DRY_RUN = 1 << 28, [Node, Jvm];
+    #[doc = "Gives copies the owners and groups of their sources."]
+    OWNER = 1 << 29, [Node, Jvm];
+    #[doc = "Gives copies the extended attributes of their sources."]
+    ATTRIBUTES = 1 << 30, [Node, Jvm];
 }

@@ -5,9 +5,9 @@ use smallfry::archive::Format;
 use smallfry::{Durability, Outcome};
 #[cfg(unix)]
 use smallfry_options::table::{
-    ABSOLUTE_LINKS, COMPARE_CONTENTS, DELETE, DRY_RUN, HARD_LINKS, KEEP_EXISTING, LAST_WINS,
-    LINKS_MAY_LEAVE, LINKS_REPLACE_NOTHING, MISSING_OK, MOUNTS, NO_CLONE, PERMISSIONS,
-    REPRODUCIBLE, TIMES,
+    ABSOLUTE_LINKS, COMPARE_CONTENTS, DELETE, DRY_RUN, FOLLOW_LINKS, HARD_LINKS, KEEP_EXISTING,
+    LAST_WINS, LINKS_MAY_LEAVE, LINKS_REPLACE_NOTHING, MISSING_OK, MOUNTS, NO_CLONE, OWNER,
+    PERMISSIONS, REPRODUCIBLE, TIMES,
 };
 use smallfry_options::table::{
     APPEND, CREATE_NEW, CREATE_PARENTS, FAIL_FAST, FLUSH_DATA, FLUSH_FILE, FLUSH_FULL,
@@ -98,6 +98,8 @@ fn writers_and_readers_do_what_the_bits_say() {
 #[cfg(unix)]
 #[test]
 fn copiers_and_removers_do_what_the_bits_say() {
+    use std::os::unix::fs::MetadataExt;
+
     let directory = tempfile::tempdir().unwrap();
     let at = |name: &str| directory.path().join(name);
     fs::create_dir(at("a")).unwrap();
@@ -128,6 +130,15 @@ fn copiers_and_removers_do_what_the_bits_say() {
         fs::metadata(at("c/file")).unwrap().modified().unwrap(),
         long_ago
     );
+
+    let owner = |name: &str| fs::metadata(at(name)).unwrap().uid();
+    // Only root may give files away.
+    let is_root = std::os::unix::fs::chown(at("a/file"), Some(1), None).is_ok();
+    copy(0, "own").unwrap();
+    copy(FOLLOW_LINKS | OWNER, "followed").unwrap();
+    assert!(fs::symlink_metadata(at("followed/link")).unwrap().is_file());
+    assert_eq!(owner("followed/file"), owner("a/file"));
+    assert_eq!(owner("own/file") != owner("a/file"), is_root);
 
     fs::remove_file(at("c/link")).unwrap();
     fs::write(at("c/link"), "file").unwrap();

@@ -42,7 +42,7 @@ export const NO_IGNORE_FILES = 2048;
 /** Walks names that begin with a dot. */
 export const HIDDEN = 4096;
 
-/** Walks directories that symbolic links lead to. */
+/** Walks or copies what symbolic links lead to. */
 export const FOLLOW_LINKS = 8192;
 
 /** Takes a tree that is missing for removed. */
@@ -69,7 +69,7 @@ export const ABSOLUTE_LINKS = 1048576;
 /** Refuses to replace anything by the copy of a link. */
 export const LINKS_REPLACE_NOTHING = 2097152;
 
-/** Gives entries exactly the permissions that the archive states. */
+/** Gives entries the permissions that the archive states, or the access control lists of their sources. */
 export const PERMISSIONS = 4194304;
 
 /** Makes links that lead out of the destination, too. */
@@ -89,3 +89,9 @@ export const COMPARE_CONTENTS = 134217728;
 
 /** Finds out what would change, and changes nothing. */
 export const DRY_RUN = 268435456;
+
+/** Gives copies the owners and groups of their sources. */
+export const OWNER = 536870912;
+
+/** Gives copies the extended attributes of their sources. */
+export const ATTRIBUTES = 1073741824;

@@ -38,6 +38,9 @@ internal object OptionBits {
     /** Decodes contents as UTF-8. */
     const val TEXT = 1024
 
+    /** Walks or copies what symbolic links lead to. */
+    const val FOLLOW_LINKS = 8192
+
     /** Takes a tree that is missing for removed. */
     const val MISSING_OK = 16384
 
@@ -59,7 +62,7 @@ internal object OptionBits {
     /** Gives the copies of relative links absolute targets. */
     const val ABSOLUTE_LINKS = 1048576
 
-    /** Gives entries exactly the permissions that the archive states. */
+    /** Gives entries the permissions that the archive states, or the access control lists of their sources. */
     const val PERMISSIONS = 4194304
 
     /** Makes links that lead out of the destination, too. */
@@ -79,4 +82,10 @@ internal object OptionBits {
 
     /** Finds out what would change, and changes nothing. */
     const val DRY_RUN = 268435456
+
+    /** Gives copies the owners and groups of their sources. */
+    const val OWNER = 536870912
+
+    /** Gives copies the extended attributes of their sources. */
+    const val ATTRIBUTES = 1073741824
 }
