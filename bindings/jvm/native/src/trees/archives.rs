@@ -2,6 +2,7 @@
 
 use super::arguments::{exclude_of, path_of};
 use super::outcome::outcome;
+use super::watched::Events;
 use crate::entry::called;
 use crate::options;
 use jni::EnvUnowned;
@@ -47,7 +48,7 @@ pub(crate) extern "system" fn Java_dev_smallfry_Native_unpack<'local>(
         if let Some(exclude) = exclude_of(env, &exclude)? {
             unpacker.filter(move |path| !path.ancestors().any(|path| exclude.has(path)));
         }
-        outcome(env, &watch, |control| {
+        outcome(env, &watch, Events::new(), |control| {
             unpacker.control(control).unpack(archive, to)
         })
     })
@@ -90,7 +91,7 @@ pub(crate) extern "system" fn Java_dev_smallfry_Native_pack<'local>(
         if let Some(exclude) = exclude_of(env, &exclude)? {
             packer.filter(move |path| !exclude.has(path));
         }
-        outcome(env, &watch, |control| {
+        outcome(env, &watch, Events::new(), |control| {
             packer
                 .control(control)
                 .pack(format, archive, [(from, name)])

@@ -1,12 +1,14 @@
-//! Paths and patterns from Java.
+//! Paths and filters from Java.
 
+use super::watched::Events;
 use crate::sys;
 use jni::errors::{Error, Result};
 use jni::objects::JByteArray;
 use jni::strings::JNIString;
+use jni::sys::jboolean;
 use jni::{Env, jni_str};
 use smallfry::tree::Exclude;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Converts a path.
 pub(super) fn path_of(env: &Env<'_>, path: &JByteArray<'_>) -> Result<PathBuf> {
@@ -20,6 +22,24 @@ pub(super) fn paths_of(env: &Env<'_>, paths: &JByteArray<'_>) -> Result<Vec<Path
     Ok(pieces(&bytes)
         .map(|path| sys::path_in(path).into_owned())
         .collect())
+}
+
+/// Makes the filter of a call, if it has one: entries are wanted that match none of the patterns,
+/// and that Java wants. If `asks` is false, Java is not asked.
+pub(super) fn filter_of(
+    env: &mut Env<'_>,
+    exclude: &JByteArray<'_>,
+    asks: jboolean,
+    events: &mut Events,
+) -> Result<Option<impl Fn(&Path) -> bool + Send + Sync + 'static>> {
+    let exclude = exclude_of(env, exclude)?;
+    let questions = asks.then(|| events.questions());
+    let has_filter = exclude.is_some() || questions.is_some();
+    let wanted = move |path: &Path| {
+        !exclude.as_ref().is_some_and(|exclude| exclude.has(path))
+            && questions.as_ref().is_none_or(|java| java.is_wanted(path))
+    };
+    Ok(has_filter.then_some(wanted))
 }
 
 /// Compiles patterns, each of which ends with a zero. Throws an `IllegalArgumentException` for one

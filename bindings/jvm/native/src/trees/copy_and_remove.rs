@@ -1,35 +1,43 @@
 //! Copies and removes trees.
 
-use super::arguments::{exclude_of, path_of};
+use super::arguments::{filter_of, path_of};
 use super::outcome::outcome;
+use super::watched::Events;
 use crate::entry::called;
 use crate::options;
 use jni::EnvUnowned;
 use jni::errors::Result;
 use jni::objects::{JByteArray, JClass, JObject};
-use jni::sys::jint;
+use jni::sys::{jboolean, jint};
+use smallfry::tree::Method;
 use smallfry_options::OptionBits;
 
-/// Copies a tree. Returns the outcome.
+/// Copies a tree, or with `by_hard_links` makes hard links to its files. Returns the outcome.
 #[unsafe(no_mangle)]
 pub(crate) extern "system" fn Java_dev_smallfry_Native_copyTree<'local>(
     environment: EnvUnowned<'local>,
     _: JClass<'local>,
     from: JByteArray<'local>,
     to: JByteArray<'local>,
+    by_hard_links: jboolean,
     bits: jint,
     threads: jint,
     exclude: JByteArray<'local>,
+    asks: jboolean,
     watch: JObject<'local>,
 ) -> JByteArray<'local> {
     called(environment, |env| -> Result<_> {
         let (from, to) = (path_of(env, &from)?, path_of(env, &to)?);
         let mut copier = OptionBits::new(bits).copier();
         copier.strategy(options::strategy(threads));
-        if let Some(exclude) = exclude_of(env, &exclude)? {
-            copier.filter(move |path| !exclude.has(path));
+        if by_hard_links {
+            copier.method(Method::HardLink);
         }
-        outcome(env, &watch, |control| {
+        let mut events = Events::new();
+        if let Some(wanted) = filter_of(env, &exclude, asks, &mut events)? {
+            copier.filter(wanted);
+        }
+        outcome(env, &watch, events, |control| {
             copier.control(control).copy(from, to)
         })
     })
@@ -49,6 +57,8 @@ pub(crate) extern "system" fn Java_dev_smallfry_Native_removeTree<'local>(
         let path = path_of(env, &path)?;
         let mut remover = OptionBits::new(bits).remover();
         remover.strategy(options::strategy(threads));
-        outcome(env, &watch, |control| remover.control(control).remove(path))
+        outcome(env, &watch, Events::new(), |control| {
+            remover.control(control).remove(path)
+        })
     })
 }

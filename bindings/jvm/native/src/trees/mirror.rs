@@ -1,14 +1,15 @@
 //! Mirrors trees.
 
-use super::arguments::{exclude_of, path_of};
+use super::arguments::{filter_of, path_of};
 use super::outcome::encoded;
-use super::watched::watched;
+use super::watched::{Events, watched};
 use crate::entry::called;
 use crate::{options, results, sys};
 use jni::EnvUnowned;
 use jni::errors::Result;
 use jni::objects::{JByteArray, JClass, JObject};
-use jni::sys::jint;
+use jni::sys::{jboolean, jint};
+use smallfry::bulk::Control;
 use smallfry::tree::Change;
 use smallfry_options::OptionBits;
 
@@ -23,16 +24,19 @@ pub(crate) extern "system" fn Java_dev_smallfry_Native_mirrorTree<'local>(
     bits: jint,
     threads: jint,
     exclude: JByteArray<'local>,
+    asks: jboolean,
     watch: JObject<'local>,
 ) -> JByteArray<'local> {
     called(environment, |env| -> Result<_> {
         let (from, to) = (path_of(env, &from)?, path_of(env, &to)?);
         let (mut mirror, changes) = OptionBits::new(bits).mirror();
         mirror.strategy(options::strategy(threads));
-        if let Some(exclude) = exclude_of(env, &exclude)? {
-            mirror.filter(move |path| !exclude.has(path));
+        let mut events = Events::new();
+        if let Some(wanted) = filter_of(env, &exclude, asks, &mut events)? {
+            mirror.filter(wanted);
         }
-        let bytes = match watched(env, &watch, |control| mirror.control(control).run(from, to))? {
+        let work = |control: &Control| mirror.control(control).run(from, to);
+        let bytes = match watched(env, &watch, events, work)? {
             Ok(report) => {
                 let mut bytes = encoded(report, &[]);
                 let changes = changes.take();

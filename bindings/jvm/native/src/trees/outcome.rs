@@ -1,6 +1,6 @@
 //! The outcome of a call for a tree, as `dev.smallfry.Watch` reads it.
 
-use super::watched::{long, watched};
+use super::watched::{Events, long, watched};
 use crate::results;
 use jni::Env;
 use jni::errors::Result;
@@ -13,9 +13,10 @@ use smallfry::tree::{Report, TreeError};
 pub(super) fn outcome<'local>(
     env: &mut Env<'local>,
     watch: &JObject<'_>,
+    events: Events,
     work: impl FnOnce(&Control) -> std::result::Result<Report, TreeError> + Send,
 ) -> Result<JByteArray<'local>> {
-    let bytes = match watched(env, watch, work)? {
+    let bytes = match watched(env, watch, events, work)? {
         Ok(report) => encoded(report, &[]),
         Err(error) => encoded(error.report(), error.errors()),
     };

@@ -2,6 +2,7 @@ package dev.smallfry
 
 import java.nio.ByteBuffer
 import java.nio.file.Path
+import java.nio.file.PathMatcher
 import java.util.HexFormat
 
 /** A function that makes a digest. */
@@ -41,8 +42,9 @@ public class Digest private constructor(private val bytes: ByteArray) {
         /** Reads a digest that `digests.rs` has written. */
         fun read(from: ByteBuffer): Digest = Digest(ByteArray(from.int).also(from::get))
 
-        /** Reads the results of many files, and tells [watch] the end. */
-        fun results(from: ByteBuffer, paths: List<Path>, watch: Watch): List<ReadResult<Digest>> {
+        /** Reads the results of many files, and tells [watch] the end. Throws an error of the [cache]. */
+        fun results(from: ByteBuffer, paths: List<Path>, cache: Path?, watch: Watch): List<ReadResult<Digest>> {
+            if (from.get() == FAILED) throw Failure.read(from, cache)
             val (bytes, count) = from.long to from.int
             val results = paths.mapIndexed { index, path ->
                 when {
@@ -69,6 +71,19 @@ public class HashOptions @JvmOverloads constructor(
      * is that of a tree without them.
      */
     public val exclude: List<String> = emptyList(),
+    /**
+     * Is asked about each entry of a tree that is not excluded, as [CopyTreeOptions.filter] is. The
+     * digest is that of a tree without those for which it returns false.
+     */
+    public val filter: PathMatcher? = null,
+    /**
+     * A file with the digests of files that were hashed before. Only files that have changed since
+     * are read: their inode, length, time of modification or time of change is another one. The
+     * file is made if it is missing, and counts as empty if it is damaged. At the end of a call, of
+     * a failed one as well, it is replaced in one step. Keep it out of a tree that is hashed. On
+     * Windows it is an error.
+     */
+    public val cache: Path? = null,
     /** The number of workers. 0: as many as measuring shows to be best. */
     public val threads: Int = 0,
     /** Hears about the progress. */
@@ -82,6 +97,8 @@ public class HashOptions @JvmOverloads constructor(
     public class Builder {
         private var algorithm = HashAlgorithm.Blake3
         private var exclude = emptyList<String>()
+        private var filter: PathMatcher? = null
+        private var cache: Path? = null
         private var threads = 0
         private var onProgress: ProgressListener? = null
 
@@ -89,12 +106,16 @@ public class HashOptions @JvmOverloads constructor(
 
         public fun exclude(patterns: List<String>): Builder = apply { exclude = patterns }
 
+        public fun filter(filter: PathMatcher?): Builder = apply { this.filter = filter }
+
+        public fun cache(file: Path?): Builder = apply { cache = file }
+
         public fun threads(threads: Int): Builder = apply { this.threads = threads }
 
         public fun onProgress(listener: ProgressListener?): Builder = apply { this.onProgress = listener }
 
         /** @throws IllegalArgumentException for a negative number. */
-        public fun build(): HashOptions = HashOptions(algorithm, exclude, threads, onProgress)
+        public fun build(): HashOptions = HashOptions(algorithm, exclude, filter, cache, threads, onProgress)
     }
 
     public companion object {

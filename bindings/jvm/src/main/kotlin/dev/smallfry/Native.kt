@@ -63,13 +63,36 @@ internal object Native {
     @JvmStatic
     external fun closeReader(reader: Long)
 
-    /** Copies a tree. Returns the outcome for [Watch.run]. */
+    /**
+     * Copies a tree, or with [byHardLinks] makes hard links to its files. With [asks], [watch] is
+     * asked for each entry. Returns the outcome for [Watch.run].
+     */
     @JvmStatic
-    external fun copyTree(from: ByteArray, to: ByteArray, bits: Int, threads: Int, exclude: ByteArray, watch: Watch): ByteArray
+    external fun copyTree(
+        from: ByteArray,
+        to: ByteArray,
+        byHardLinks: Boolean,
+        bits: Int,
+        threads: Int,
+        exclude: ByteArray,
+        asks: Boolean,
+        watch: Watch,
+    ): ByteArray
 
-    /** Mirrors a tree. Returns the outcome for [Watch.run], then the changes of a dry run. */
+    /**
+     * Mirrors a tree. With [asks], [watch] is asked for each entry. Returns the outcome for
+     * [Watch.run], then the changes of a dry run.
+     */
     @JvmStatic
-    external fun mirrorTree(from: ByteArray, to: ByteArray, bits: Int, threads: Int, exclude: ByteArray, watch: Watch): ByteArray
+    external fun mirrorTree(
+        from: ByteArray,
+        to: ByteArray,
+        bits: Int,
+        threads: Int,
+        exclude: ByteArray,
+        asks: Boolean,
+        watch: Watch,
+    ): ByteArray
 
     /** Removes a tree. Returns the outcome for [Watch.run]. */
     @JvmStatic
@@ -106,11 +129,22 @@ internal object Native {
         watch: Watch,
     ): ByteArray?
 
-    /** Hashes a tree. Returns the outcome for [Watch.run], and the digest behind it. */
+    /**
+     * Hashes a tree. With [asks], [watch] is asked for each entry. Returns the outcome for
+     * [Watch.run], and the digest behind it.
+     */
     @JvmStatic
-    external fun hashTree(path: ByteArray, algorithm: Int, threads: Int, exclude: ByteArray, watch: Watch): ByteArray
+    external fun hashTree(
+        path: ByteArray,
+        algorithm: Int,
+        threads: Int,
+        exclude: ByteArray,
+        asks: Boolean,
+        cache: ByteArray?,
+        watch: Watch,
+    ): ByteArray
 
     /** Hashes files. Returns their results for [Digest.results]. */
     @JvmStatic
-    external fun hashFiles(paths: ByteArray, algorithm: Int, threads: Int, watch: Watch): ByteArray
+    external fun hashFiles(paths: ByteArray, algorithm: Int, threads: Int, cache: ByteArray?, watch: Watch): ByteArray
 }

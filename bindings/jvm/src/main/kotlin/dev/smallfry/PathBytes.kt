@@ -50,6 +50,12 @@ internal object PathBytes {
         return bytes.toByteArray()
     }
 
+    /** Converts a relative path of the native half back. */
+    fun toPath(bytes: ByteArray): Path {
+        val text = String(bytes, Charsets.UTF_8)
+        return if (isExact(text)) Path.of(text) else exact(bytes)
+    }
+
     /** Tells whether these are the bytes of a path, absolute or as it is. */
     fun areOf(bytes: ByteArray, path: Path): Boolean = bytes.contentEquals(of(path)) || bytes.contentEquals(asIs(path))
 
@@ -65,15 +71,24 @@ internal object PathBytes {
             if (!StandardCharsets.UTF_8.newEncoder().canEncode(text)) throw InvalidPathException(text, "Malformed UTF-16")
             return text.toByteArray()
         }
-        val isExact = if (namesAreUtf8) REPLACEMENT !in text else text.all { it.code < 0x80 }
-        return if (isExact) text.toByteArray() else exact(path)
+        return if (isExact(text)) text.toByteArray() else exact(path)
     }
+
+    /** Tells whether a path and this text of it stand for the same bytes. */
+    private fun isExact(text: String): Boolean =
+        !isUnix || if (namesAreUtf8) REPLACEMENT !in text else text.all { it.code < 0x80 }
 
     private fun exact(path: Path): ByteArray {
         if (path.isAbsolute) return unescaped(path.toUri())
         val root = unescaped(Path.of("").toUri())
         val whole = unescaped(path.toUri())
         return whole.copyOfRange(root.size + if (root.last() == SEPARATOR) 0 else 1, whole.size)
+    }
+
+    private fun exact(bytes: ByteArray): Path {
+        val escaped = bytes.joinToString("") { if (it == SEPARATOR) "/" else "%%%02X".format(it) }
+        val root = Path.of("/")
+        return root.relativize(Path.of(URI("file:///$escaped")))
     }
 
     private const val SEPARATOR = '/'.code.toByte()

@@ -12,7 +12,7 @@ import java.nio.file.Path
  * | write many files | [writeAll] |
  * | read many files, all kept | [readAll], [readAllText] |
  * | read many files, one after the other | [stream], [streamText]; in Kotlin `readFlow` |
- * | copy or remove a directory with all that is in it | [copyTree], [removeTree]; in Kotlin `path.copyTree(...)` |
+ * | copy, mirror or remove a directory with all that is in it | [copyTree], [mirrorTree], [removeTree]; in Kotlin `path.copyTree(...)` |
  * | unpack or pack tar, tar.gz, tar.zst and zip | [unpack], [pack] |
  * | hash many files, or a directory with all that is in it | [hashFiles], [hashTree] |
  *
@@ -43,6 +43,10 @@ import java.nio.file.Path
  * `-Ddev.smallfry.library=FILE` names a library to load instead. Java 24 and later warn of native
  * access unless `--enable-native-access=ALL-UNNAMED` (or `=dev.smallfry` on the module path) is
  * given.
+ *
+ * **On Windows** the native library is compiled, and neither it nor this class was ever run there.
+ * [CopyTreeOptions.owner], `accessLists` and `attributes`, [Links.Follow] and [HashOptions.cache]
+ * are errors. Holes of copied files are filled.
  */
 public object Smallfry {
     /**
@@ -182,20 +186,22 @@ public object Smallfry {
      *
      * ```java
      * TreeCounts copied = Smallfry.copyTree(Path.of("public"), Path.of("dist"));
+     *
+     * var options = CopyTreeOptions.builder().times(true).owner(true).filter(path -> !path.endsWith(".git")).build();
+     * Smallfry.copyTree(Path.of("project"), Path.of("/backup/project"), options);
      * ```
      *
      * A directory is merged into one that is there, which keeps its permissions. Links are copied
-     * as links. Holes of sparse files are kept. Permissions are those of the source. Owner,
-     * extended attributes and access control lists are not copied. Neither at [to] nor below it a
-     * link is followed. Nothing is flushed: after a power failure files may be missing, empty or
-     * torn.
+     * as links, unless [CopyTreeOptions.links] says otherwise. Holes of sparse files are kept.
+     * Permissions are those of the source. Times, owner, access control lists and extended
+     * attributes are kept if that is asked. Neither at [to] nor below it a link is followed.
+     * Nothing is flushed: after a power failure files may be missing, empty or torn.
      *
      * @return the counts of entries that were copied
      * @throws TreeException if entries could not be copied: the others are copied. Also if [to] is
      * [from] or in it, and for pipes, sockets and devices
      * @throws java.nio.channels.ClosedByInterruptException if the thread is interrupted
      * @throws IllegalArgumentException for a pattern that is not valid
-     * @throws UnsupportedOperationException on Windows
      */
     @JvmStatic
     @JvmOverloads
@@ -203,7 +209,9 @@ public object Smallfry {
     public fun copyTree(from: Path, to: Path, options: CopyTreeOptions = CopyTreeOptions()): TreeCounts {
         val (source, copy) = PathBytes.of(from) to PathBytes.of(to)
         val exclude = patterns(options.exclude)
-        return Watch(options.onProgress).run(from, to) { copyTree(source, copy, options.bits, options.threads, exclude, it) }.counts
+        return Watch(options.onProgress, options.filter).run(from, to) { watch ->
+            with(options) { copyTree(source, copy, method == CopyMethod.HardLink, bits, threads, exclude, watch.asks, watch) }
+        }.counts
     }
 
     /**
@@ -228,7 +236,6 @@ public object Smallfry {
      * [from] is no directory, or one of both directories is in the other one
      * @throws java.nio.channels.ClosedByInterruptException if the thread is interrupted
      * @throws IllegalArgumentException for a pattern that is not valid
-     * @throws UnsupportedOperationException on Windows
      */
     @JvmStatic
     @JvmOverloads
@@ -236,9 +243,10 @@ public object Smallfry {
     public fun mirrorTree(from: Path, to: Path, options: MirrorTreeOptions = MirrorTreeOptions()): MirrorReport {
         val (source, mirror) = PathBytes.of(from) to PathBytes.of(to)
         val exclude = patterns(options.exclude)
-        return MirrorReport.read(
-            Watch(options.onProgress).run(from, to) { mirrorTree(source, mirror, options.bits, options.threads, exclude, it) },
-        )
+        val outcome = Watch(options.onProgress, options.filter).run(from, to) { watch ->
+            mirrorTree(source, mirror, options.bits, options.threads, exclude, watch.asks, watch)
+        }
+        return MirrorReport.read(outcome)
     }
 
     /**
@@ -255,7 +263,6 @@ public object Smallfry {
      * @throws TreeException if entries could not be removed: the others are removed. Also for a
      * path that ends in `.` or `..`, or is the root directory
      * @throws java.nio.channels.ClosedByInterruptException if the thread is interrupted
-     * @throws UnsupportedOperationException on Windows
      */
     @JvmStatic
     @JvmOverloads
@@ -288,7 +295,6 @@ public object Smallfry {
      * are
      * @throws java.nio.channels.ClosedByInterruptException if the thread is interrupted
      * @throws IllegalArgumentException for a pattern that is not valid
-     * @throws UnsupportedOperationException on Windows
      */
     @JvmStatic
     @JvmOverloads
@@ -324,7 +330,6 @@ public object Smallfry {
      * is left
      * @throws IllegalArgumentException if the name of the archive tells no format, and for a
      * pattern that is not valid
-     * @throws UnsupportedOperationException on Windows
      */
     @JvmStatic
     @JvmOverloads
@@ -350,18 +355,26 @@ public object Smallfry {
      * execute a file. It is the same on every platform. Times, owners, other permissions, hard
      * links and the name of the tree itself do not count. No link is followed.
      *
-     * @throws TreeException if entries could not be read, and for pipes, sockets and devices
+     * With [HashOptions.cache] only files that have changed since the last call are read:
+     *
+     * ```java
+     * var options = HashOptions.builder().cache(Path.of("digests")).build();
+     * Digest inputs = Smallfry.hashTree(Path.of("src"), options);
+     * ```
+     *
+     * @throws TreeException if entries could not be read, and for pipes, sockets and devices. Also
+     * if the cache could not be read or replaced
      * @throws java.nio.channels.ClosedByInterruptException if the thread is interrupted
      * @throws IllegalArgumentException for a pattern that is not valid
-     * @throws UnsupportedOperationException on Windows
      */
     @JvmStatic
     @JvmOverloads
     @Throws(IOException::class)
     public fun hashTree(path: Path, options: HashOptions = HashOptions()): Digest {
         val (bytes, exclude) = PathBytes.of(path) to patterns(options.exclude)
-        val outcome = Watch(options.onProgress).run(path) {
-            hashTree(bytes, options.algorithm.ordinal, options.threads, exclude, it)
+        val cache = options.cache?.let(PathBytes::of)
+        val outcome = Watch(options.onProgress, options.filter).run(path, options.cache) { watch ->
+            hashTree(bytes, options.algorithm.ordinal, options.threads, exclude, watch.asks, cache, watch)
         }
         return Digest.read(outcome.rest)
     }
@@ -369,17 +382,24 @@ public object Smallfry {
     /**
      * Hashes many files in one call. Links are followed. No contents come to Java.
      *
+     * ```java
+     * for (ReadResult<Digest> file : Smallfry.hashFiles(paths)) System.out.println(file.getValue());
+     * ```
+     *
      * @return the result of each file, in the order of paths
-     * @throws UnsupportedOperationException on Windows
+     * @throws java.nio.file.FileSystemException if the cache of [HashOptions.cache] could not be
+     * read or replaced
      */
     @JvmStatic
     @JvmOverloads
+    @Throws(IOException::class)
     public fun hashFiles(paths: Collection<Path>, options: HashOptions = HashOptions()): List<ReadResult<Digest>> {
         val all = paths.toList()
         val bytes = PathBytes.ofAll(all)
+        val cache = options.cache?.let(PathBytes::of)
         val watch = Watch(options.onProgress)
-        val from = watch.bytes { hashFiles(bytes, options.algorithm.ordinal, options.threads, it) }
-        return Digest.results(from, all, watch)
+        val from = watch.bytes { hashFiles(bytes, options.algorithm.ordinal, options.threads, cache, it) }
+        return Digest.results(from, all, options.cache, watch)
     }
 }
 

@@ -4,7 +4,7 @@
  *
  * Cancelling the coroutine stops the call as an interrupt stops the blocking one: what is done
  * stays done, no file is left half, and the coroutine ends when nothing works for it any more.
- * Listeners of progress are called on a thread of that dispatcher.
+ * Listeners of progress and filters are called on a thread of that dispatcher.
  *
  * ```
  * withTimeout(30.seconds) { Path("public").copyTreeSuspending(Path("dist")) }

@@ -1,5 +1,7 @@
 package dev.smallfry
 
+import java.nio.file.PathMatcher
+
 /** The treatment of a file or link that is there already. Directories are merged. */
 public enum class Existing(internal val bits: Int) {
     /** The new one is put in its place, in one step. */
@@ -12,13 +14,32 @@ public enum class Existing(internal val bits: Int) {
     Refuse(OptionBits.CREATE_NEW),
 }
 
-/** The targets of copied links. */
-public enum class LinkTargets(internal val bits: Int) {
-    /** The same ones. */
+/** The treatment of symbolic links in a tree that is copied. */
+public enum class Links(internal val bits: Int) {
+    /** Their copies have the same targets. */
     Keep(0),
 
-    /** The paths to which relative ones lead in the source. */
+    /** The copies of relative links have absolute targets: the paths they lead to in the source. */
     Absolute(OptionBits.ABSOLUTE_LINKS),
+
+    /**
+     * The file or directory that a link leads to is copied in its place, as one of its own. A link
+     * that leads to nothing is an error, and so is a link through which a directory would be copied
+     * into itself again and again. Not on Windows, where it is an error.
+     */
+    Follow(OptionBits.FOLLOW_LINKS),
+}
+
+/** The way in which the copy of a file comes to its contents. */
+public enum class CopyMethod {
+    /** The file is new. */
+    Copy,
+
+    /**
+     * The file is a further name of its source, and has its permissions, owner, attributes and
+     * times. Links and special files are linked as well. Between file systems it is an error.
+     */
+    HardLink,
 }
 
 /**
@@ -37,10 +58,30 @@ public fun interface ProgressListener {
 public class CopyTreeOptions @JvmOverloads constructor(
     /** The treatment of a file that is there already. */
     public val existing: Existing = Existing.Replace,
-    /** The targets of copied links. */
-    public val linkTargets: LinkTargets = LinkTargets.Keep,
+    /** The way in which copies of files come to their contents. */
+    public val method: CopyMethod = CopyMethod.Copy,
+    /** The treatment of symbolic links. */
+    public val links: Links = Links.Keep,
     /** Gives the copies the times of access and modification of their sources. */
     public val times: Boolean = false,
+    /**
+     * Gives the copies the owners and groups of their sources. Where the system refuses it to a
+     * user other than root, the group alone is given, and where it refuses that too, the copy keeps
+     * its own. Then a file loses the permissions to run as its owner or group. To root a refusal is
+     * an error. On Windows it is always one.
+     */
+    public val owner: Boolean = false,
+    /**
+     * Gives the copies the access control lists of their sources. A list that cannot be given is an
+     * error, and so is this option on Windows.
+     */
+    public val accessLists: Boolean = false,
+    /**
+     * Gives the copies the extended attributes of their sources, capabilities among them, but no
+     * access control lists. An attribute that the file system of the copy does not have, or that
+     * the user may not set, is left out. On Windows it is an error.
+     */
+    public val attributes: Boolean = false,
     /** Makes names of one file in the source names of one file in the copy. */
     public val hardLinks: Boolean = true,
     /**
@@ -58,6 +99,13 @@ public class CopyTreeOptions @JvmOverloads constructor(
      * for anything but a slash, and a name `**` for any number of directories.
      */
     public val exclude: List<String> = emptyList(),
+    /**
+     * Is asked about each entry that is not excluded, with its path below the source. An entry for
+     * which it returns false is left out, with all that is in it. It is asked on the thread that
+     * waits for the call, about one entry at a time. The workers wait for it, so [exclude] is
+     * faster. An exception stops the call, and is thrown there.
+     */
+    public val filter: PathMatcher? = null,
     /** The number of workers. 0: as many as measuring shows to be best. */
     public val threads: Int = 0,
     /** Hears about the progress. */
@@ -68,27 +116,42 @@ public class CopyTreeOptions @JvmOverloads constructor(
     }
 
     internal val bits: Int
-        get() = existing.bits or linkTargets.bits or bit(times, OptionBits.TIMES) or bit(hardLinks, OptionBits.HARD_LINKS) or
-            bit(!cloneBlocks, OptionBits.NO_CLONE) or bit(createParents, OptionBits.CREATE_PARENTS) or bit(mounts, OptionBits.MOUNTS)
+        get() = existing.bits or links.bits or bit(times, OptionBits.TIMES) or bit(owner, OptionBits.OWNER) or
+            bit(accessLists, OptionBits.PERMISSIONS) or bit(attributes, OptionBits.ATTRIBUTES) or
+            bit(hardLinks, OptionBits.HARD_LINKS) or bit(!cloneBlocks, OptionBits.NO_CLONE) or
+            bit(createParents, OptionBits.CREATE_PARENTS) or bit(mounts, OptionBits.MOUNTS)
 
     /** Builds options in Java, which has no named arguments. */
     public class Builder {
         private var existing = Existing.Replace
-        private var linkTargets = LinkTargets.Keep
+        private var method = CopyMethod.Copy
+        private var links = Links.Keep
         private var times = false
+        private var owner = false
+        private var accessLists = false
+        private var attributes = false
         private var hardLinks = true
         private var cloneBlocks = true
         private var createParents = false
         private var mounts = true
         private var exclude = emptyList<String>()
+        private var filter: PathMatcher? = null
         private var threads = 0
         private var onProgress: ProgressListener? = null
 
         public fun existing(existing: Existing): Builder = apply { this.existing = existing }
 
-        public fun linkTargets(linkTargets: LinkTargets): Builder = apply { this.linkTargets = linkTargets }
+        public fun method(method: CopyMethod): Builder = apply { this.method = method }
+
+        public fun links(links: Links): Builder = apply { this.links = links }
 
         public fun times(times: Boolean): Builder = apply { this.times = times }
+
+        public fun owner(owner: Boolean): Builder = apply { this.owner = owner }
+
+        public fun accessLists(accessLists: Boolean): Builder = apply { this.accessLists = accessLists }
+
+        public fun attributes(attributes: Boolean): Builder = apply { this.attributes = attributes }
 
         public fun hardLinks(hardLinks: Boolean): Builder = apply { this.hardLinks = hardLinks }
 
@@ -100,13 +163,16 @@ public class CopyTreeOptions @JvmOverloads constructor(
 
         public fun exclude(patterns: List<String>): Builder = apply { exclude = patterns }
 
+        public fun filter(filter: PathMatcher?): Builder = apply { this.filter = filter }
+
         public fun threads(threads: Int): Builder = apply { this.threads = threads }
 
         public fun onProgress(listener: ProgressListener?): Builder = apply { this.onProgress = listener }
 
         /** @throws IllegalArgumentException for a negative number. */
         public fun build(): CopyTreeOptions = CopyTreeOptions(
-            existing, linkTargets, times, hardLinks, cloneBlocks, createParents, mounts, exclude, threads, onProgress,
+            existing, method, links, times, owner, accessLists, attributes, hardLinks, cloneBlocks, createParents, mounts, exclude, filter,
+            threads, onProgress,
         )
     }
 
@@ -141,6 +207,11 @@ public class MirrorTreeOptions @JvmOverloads constructor(
      * stay as they are.
      */
     public val exclude: List<String> = emptyList(),
+    /**
+     * Is asked about each entry that is not excluded, as [CopyTreeOptions.filter] is. An entry for
+     * which it returns false stays in the mirror as it is.
+     */
+    public val filter: PathMatcher? = null,
     /** The number of workers. 0: as many as measuring shows to be best. */
     public val threads: Int = 0,
     /** Hears about the progress. */
@@ -163,6 +234,7 @@ public class MirrorTreeOptions @JvmOverloads constructor(
         private var cloneBlocks = true
         private var mounts = true
         private var exclude = emptyList<String>()
+        private var filter: PathMatcher? = null
         private var threads = 0
         private var onProgress: ProgressListener? = null
 
@@ -180,13 +252,15 @@ public class MirrorTreeOptions @JvmOverloads constructor(
 
         public fun exclude(patterns: List<String>): Builder = apply { exclude = patterns }
 
+        public fun filter(filter: PathMatcher?): Builder = apply { this.filter = filter }
+
         public fun threads(threads: Int): Builder = apply { this.threads = threads }
 
         public fun onProgress(listener: ProgressListener?): Builder = apply { this.onProgress = listener }
 
         /** @throws IllegalArgumentException for a negative number. */
         public fun build(): MirrorTreeOptions =
-            MirrorTreeOptions(delete, compareContents, dryRun, hardLinks, cloneBlocks, mounts, exclude, threads, onProgress)
+            MirrorTreeOptions(delete, compareContents, dryRun, hardLinks, cloneBlocks, mounts, exclude, filter, threads, onProgress)
     }
 
     public companion object {

@@ -5,6 +5,7 @@ import java.nio.ByteBuffer
 import java.nio.channels.ClosedByInterruptException
 import java.nio.file.FileSystemException
 import java.nio.file.Path
+import java.nio.file.PathMatcher
 
 /** The entries of a tree that a call has worked on. */
 public class TreeCounts internal constructor(
@@ -52,12 +53,20 @@ public class TreeException internal constructor(
 }
 
 /**
- * Watches one call, on the thread that waits for it: it passes progress on, and notices
- * interrupts.
+ * Watches one call, on the thread that waits for it: it passes progress on, notices interrupts, and
+ * asks the filter.
  */
-internal class Watch(private val listener: ProgressListener?) {
+internal class Watch(private val listener: ProgressListener?, private val filter: PathMatcher? = null) {
     private var isInterrupted = false
     private var told = System.nanoTime()
+
+    /** Tells whether there is a filter to ask. */
+    val asks: Boolean
+        get() = filter != null
+
+    /** Asks the filter about the entry at a path below the root. */
+    @Suppress("unused")
+    fun wants(path: ByteArray): Boolean = filter == null || filter.matches(PathBytes.toPath(path))
 
     /** Hears the progress. Returns whether the call goes on. */
     @Suppress("unused")
@@ -78,7 +87,7 @@ internal class Watch(private val listener: ProgressListener?) {
      * @throws TreeException if entries were left
      * @throws ClosedByInterruptException if the thread is interrupted
      */
-    fun run(vararg given: Path, call: Native.(Watch) -> ByteArray): Outcome {
+    fun run(vararg given: Path?, call: Native.(Watch) -> ByteArray): Outcome {
         if (Thread.currentThread().isInterrupted) throw ClosedByInterruptException()
         val from = bytes(call)
         if (isInterrupted) throw ClosedByInterruptException()

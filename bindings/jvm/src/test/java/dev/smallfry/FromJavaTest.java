@@ -111,12 +111,18 @@ class FromJavaTest {
         assertEquals(4, copied.getBytes());
         CopyTreeOptions options = CopyTreeOptions.builder()
                 .existing(Existing.Refuse)
-                .linkTargets(LinkTargets.Absolute)
+                .method(CopyMethod.Copy)
+                .links(Links.Absolute)
                 .times(true)
+                .owner(false)
+                .accessLists(false)
+                .attributes(false)
                 .hardLinks(false)
                 .cloneBlocks(false)
                 .createParents(true)
                 .mounts(false)
+                .exclude(List.of("*.log"))
+                .filter(path -> path.endsWith("a"))
                 .threads(2)
                 .onProgress((entries, bytes) -> assertTrue(entries >= 0 && bytes >= 0))
                 .build();
@@ -131,6 +137,7 @@ class FromJavaTest {
                 .cloneBlocks(false)
                 .mounts(false)
                 .exclude(List.of("*.log"))
+                .filter(path -> !path.endsWith("b"))
                 .threads(2)
                 .onProgress(null)
                 .build();
@@ -187,6 +194,8 @@ class FromJavaTest {
         HashOptions hashing = HashOptions.builder()
                 .algorithm(HashAlgorithm.Sha256)
                 .exclude(List.of("b"))
+                .filter(path -> true)
+                .cache(null)
                 .threads(1)
                 .onProgress(null)
                 .build();

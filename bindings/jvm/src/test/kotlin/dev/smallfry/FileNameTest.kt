@@ -108,6 +108,10 @@ internal object Names {
             Files.writeString(path, "old")
         }
 
+        val asked = HashSet<Path>()
+        Smallfry.hashTree(dir, HashOptions(filter = { asked.add(it) }))
+        check(asked == (all.map(dir::relativize) + below).toSet()) { "the filter was asked about $asked" }
+
         for (path in all.filter(Files::isDirectory) + files.map { it.resolve("child") } + near.map { it.resolve("child") }) {
             checkNamed(path, Smallfry.readAll(listOf(path)).single().error)
             checkNamed(path, runCatching { path.writeText("text") }.exceptionOrNull())

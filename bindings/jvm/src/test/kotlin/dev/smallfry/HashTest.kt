@@ -88,6 +88,60 @@ class HashTest {
     }
 
     @Test
+    fun `a filter leaves out entries as patterns do`() {
+        val expected = Smallfry.hashTree(from, HashOptions(exclude = listOf("file", "/a/b")))
+        val options = HashOptions(filter = { it.fileName.toString() != "file" && it != Path.of("a/b") })
+        assertEquals(expected, Smallfry.hashTree(from, options))
+        assertFailsWith<IllegalStateException> { Smallfry.hashTree(from, HashOptions(filter = { error("seen enough") })) }
+    }
+
+    @Test
+    fun `files that have not changed are not read with a cache`() {
+        val cache = dir.resolve("digests")
+        var bytes = 0L
+        val options = HashOptions(cache = cache, onProgress = { _, done -> bytes = done })
+        fun hashed(hash: (HashOptions) -> Unit): Long {
+            bytes = -1
+            hash(options)
+            return bytes
+        }
+        // What was changed less than two seconds ago is read again.
+        Thread.sleep(2_100)
+        val tree = Smallfry.hashTree(from)
+        val hashTree = { with: HashOptions -> assertEquals(tree, Smallfry.hashTree(from, with)) }
+        assertTrue(hashed(hashTree) > 0)
+        assertEquals(0, hashed(hashTree))
+        val large = listOf(from.resolve("a/b/large"))
+        val digest = Smallfry.hashFiles(large).single().value
+        assertEquals(0, hashed { assertEquals(digest, Smallfry.hashFiles(large, it).single().value) })
+        assertEquals(0, hashed { with -> runBlocking { assertEquals(tree, Smallfry.hashTreeSuspending(from, with)) } })
+        Files.writeString(from.resolve("a/file"), "TEXT")
+        assertEquals(4 + 4, hashed { assertNotEquals(tree, Smallfry.hashTree(from, it)) }, "two names")
+    }
+
+    @Test
+    fun `errors of a cache reach the caller`() {
+        Thread.sleep(2_100)
+        val files = listOf(from.resolve("a/file"))
+        val other = Files.writeString(dir.resolve("other"), "no cache")
+        for ((cache, type) in listOf(
+            dir to FileSystemException::class,
+            other to FileSystemException::class,
+            dir.resolve("missing/cache") to NoSuchFileException::class,
+        )) {
+            val options = HashOptions(cache = cache)
+            val ofTree = assertFailsWith<TreeException> { Smallfry.hashTree(from, options) }
+            val ofFiles = assertFailsWith<FileSystemException> { Smallfry.hashFiles(files, options) }
+            val suspended = assertFailsWith<FileSystemException> { runBlocking { Smallfry.hashFilesSuspending(files, options) } }
+            for (error in listOf(ofTree.errors.single(), ofFiles, suspended)) assertEquals(type to "$cache", error::class to error.file)
+        }
+        assertEquals("no cache", Files.readString(other))
+        val missing = dir.resolve("missing")
+        val error = assertFailsWith<TreeException> { Smallfry.hashTree(missing, HashOptions(cache = dir)) }
+        assertEquals("$dir", error.errors.single().file, "nothing is hashed without the cache")
+    }
+
+    @Test
     fun `all entries that cannot be hashed are errors with their paths`() {
         val pipes = listOf("a/pipe", "pipe").map(from::resolve)
         for (pipe in pipes) assertEquals(0, run("mkfifo", "$pipe"))

@@ -4,6 +4,7 @@ import java.nio.channels.ClosedByInterruptException
 import java.nio.file.Files
 import java.nio.file.NoSuchFileException
 import java.nio.file.Path
+import java.nio.file.PathMatcher
 import java.nio.file.attribute.FileTime
 import kotlin.io.path.createDirectory
 import kotlin.test.assertEquals
@@ -98,6 +99,22 @@ class MirrorTest {
         assertEquals("TEXT", Files.readString(to.resolve("name")))
         assertTrue(Files.exists(to.resolve("kept.log")))
         assertEquals(1, from.mirrorTree(to, MirrorTreeOptions(delete = true)).deleted)
+    }
+
+    @Test
+    fun `entries that a filter does not want stay in the mirror`() {
+        from.mirrorTree(to)
+        Files.writeString(to.resolve("kept.log"), "")
+        Files.writeString(to.resolve("a/gone"), "")
+        Files.writeString(from.resolve("a/file"), "longer text")
+        val isWanted = PathMatcher { it.fileName.toString() !in setOf("kept.log", "file") }
+        val report = from.mirrorTree(to, MirrorTreeOptions(delete = true, filter = isWanted))
+        assertEquals(1, report.deleted)
+        assertEquals("text", Files.readString(to.resolve("a/file")))
+        assertTrue(Files.exists(to.resolve("kept.log")))
+        val failing = PathMatcher { error("seen enough") }
+        assertFailsWith<IllegalStateException> { from.mirrorTree(to, MirrorTreeOptions(delete = true, filter = failing)) }
+        assertTrue(Files.exists(to.resolve("kept.log")))
     }
 
     @Test

@@ -1,13 +1,17 @@
 package dev.smallfry
 
+import java.nio.ByteBuffer
 import java.nio.channels.ClosedByInterruptException
 import java.nio.file.FileAlreadyExistsException
 import java.nio.file.FileSystemException
 import java.nio.file.FileSystems
 import java.nio.file.Files
+import java.nio.file.LinkOption
 import java.nio.file.NoSuchFileException
 import java.nio.file.Path
+import java.nio.file.PathMatcher
 import java.nio.file.ProviderMismatchException
+import java.nio.file.attribute.UserDefinedFileAttributeView
 import java.util.concurrent.atomic.AtomicReference
 import kotlin.concurrent.thread
 import kotlin.io.path.createDirectories
@@ -19,12 +23,14 @@ import kotlin.test.assertFailsWith
 import kotlin.test.assertFalse
 import kotlin.test.assertIs
 import kotlin.test.assertNotEquals
+import kotlin.test.assertSame
 import kotlin.test.assertTrue
 import kotlinx.coroutines.cancelAndJoin
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
 import org.junit.jupiter.api.AfterEach
 import org.junit.jupiter.api.BeforeEach
+import org.junit.jupiter.api.Assumptions.assumeTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.condition.DisabledOnOs
 import org.junit.jupiter.api.condition.OS
@@ -70,9 +76,32 @@ class TreeTest {
         fun times(root: Path) = entriesOf(root, "%y %P %T@").filter { it.startsWith("f") || it.startsWith("d a/b ") }
         assertEquals(times(from), times(to))
         val absolute = dir.resolve("absolute")
-        from.copyTree(absolute, CopyTreeOptions(linkTargets = LinkTargets.Absolute, hardLinks = false))
+        from.copyTree(absolute, CopyTreeOptions(links = Links.Absolute, hardLinks = false))
         assertEquals(from.resolve("a/file"), Files.readSymbolicLink(absolute.resolve("link")))
         assertEquals(1, Files.getAttribute(absolute.resolve("name"), "unix:nlink"))
+    }
+
+    @Test
+    fun `owners, lists and attributes are those of the source where options ask for it`() {
+        assumeTrue(Files.getAttribute(from, "unix:uid") == 0, "it needs root")
+        val file = from.resolve("a/file")
+        Files.setAttribute(file, "unix:uid", 1234)
+        Files.setAttribute(file, "user:origin", ByteBuffer.wrap("here".toByteArray()))
+        assertEquals(0, run("setfacl", "-m", "u:4321:r", "$file"))
+        fun kept(options: CopyTreeOptions): Triple<Any, Boolean, Boolean> {
+            from.copyTree(to, options)
+            val copy = to.resolve("a/file")
+            val names = Files.getFileAttributeView(copy, UserDefinedFileAttributeView::class.java).list()
+            val uid = Files.getAttribute(copy, "unix:uid")
+            val hasList = run("bash", "-c", "getfacl -cn \"$1\" | grep -q ^user:4321:", "bash", "$copy") == 0
+            to.removeTree()
+            return Triple(uid, hasList, "origin" in names)
+        }
+        assertEquals(Triple<Any, Boolean, Boolean>(0, false, false), kept(CopyTreeOptions()))
+        assertEquals(Triple<Any, Boolean, Boolean>(1234, false, false), kept(CopyTreeOptions(owner = true)))
+        assertEquals(Triple<Any, Boolean, Boolean>(0, true, false), kept(CopyTreeOptions(accessLists = true)))
+        assertEquals(Triple<Any, Boolean, Boolean>(0, false, true), kept(CopyTreeOptions(attributes = true)))
+        assertEquals(Triple<Any, Boolean, Boolean>(1234, true, true), kept(CopyTreeOptions(owner = true, accessLists = true, attributes = true)))
     }
 
     @Test
@@ -87,6 +116,90 @@ class TreeTest {
         from.copyTree(to)
         assertSameTree(from, to)
     }
+
+    @Test
+    fun `links are followed, and those that lead to nothing are errors`() {
+        val error = assertFailsWith<TreeException> { from.copyTree(to, CopyTreeOptions(links = Links.Follow)) }
+        assertEquals("$from/a/absolute", assertIs<NoSuchFileException>(error.errors.single()).file)
+        assertEquals("text", Files.readString(to.resolve("link")))
+        assertTrue(Files.isRegularFile(to.resolve("a/directory/large"), LinkOption.NOFOLLOW_LINKS))
+        assertFalse(Files.isSymbolicLink(to.resolve("link")) || Files.isSymbolicLink(to.resolve("a/directory")))
+        // A directory that is behind a link to one above it would have no end.
+        from.resolve("a/up").createSymbolicLinkPointingTo(Path.of(".."))
+        assertFailsWith<TreeException> { from.copyTree(dir.resolve("other"), CopyTreeOptions(links = Links.Follow)) }
+        assertFalse(Files.exists(dir.resolve("other/a/up/a")))
+    }
+
+    @Test
+    fun `a copy by hard links has further names of the files of its source`() {
+        from.copyTree(to, CopyTreeOptions(method = CopyMethod.HardLink))
+        for (name in listOf("a/file", "a/b/large", "link")) {
+            fun inode(root: Path) = Files.getAttribute(root.resolve(name), "unix:ino", LinkOption.NOFOLLOW_LINKS)
+            assertEquals(inode(from), inode(to), name)
+        }
+        assertEquals(entriesOf(from, "%P %y %m %l"), entriesOf(to, "%P %y %m %l"))
+    }
+
+    @Test
+    fun `a filter is asked about each entry that is not excluded, on the thread of the caller`() {
+        val caller = Thread.currentThread()
+        for (threads in listOf(0, 1, 3)) {
+            val asked = HashSet<Path>()
+            val options = CopyTreeOptions(threads = threads, exclude = listOf("/a/b"), filter = { path ->
+                assertSame(caller, Thread.currentThread())
+                asked.add(path)
+                path.name != "file" && path.name != "empty"
+            })
+            from.copyTree(to, options)
+            // Names that are not UTF-8 are the same paths as those that Java lists.
+            val listed = Files.walk(from).use { all -> all.map(from::relativize).toList() }.toSet() - Path.of("")
+            assertEquals(listed.filterNot { it.startsWith("a/b") }.toSet(), asked)
+            val copied = Files.walk(to).use { all -> all.map(to::relativize).toList() }.toSet() - Path.of("")
+            assertEquals(asked.filterNot { it.name == "file" || it.name == "empty" }.toSet(), copied)
+            to.removeTree()
+        }
+    }
+
+    @Test
+    fun `an exception of the filter stops the copy, and is thrown`() {
+        makeNumbered(from.resolve("many").createDirectory(), 1_000)
+        for (threads in listOf(0, 1, 3)) {
+            var asked = 0
+            val failing = PathMatcher { if (++asked == 100) throw java.io.IOException("seen enough") else true }
+            val error = assertFailsWith<java.io.IOException> { from.copyTree(to, CopyTreeOptions(threads = threads, filter = failing)) }
+            assertEquals("seen enough" to 100, error.message to asked)
+            assertTrue(entriesOf(to, "%y").size <= 101)
+            // The next calls are as any.
+            to.removeTree()
+            val ending = PathMatcher { Files.exists(endless(it)) }
+            assertFailsWith<StackOverflowError> { from.copyTree(to, CopyTreeOptions(threads = threads, filter = ending)) }
+            to.removeTree()
+        }
+        from.copyTree(to)
+        assertSameTree(from, to)
+    }
+
+    @Test
+    fun `an interrupt stops a copy with a filter, and progress is told meanwhile`() {
+        makeNumbered(from.resolve("many").createDirectory(), 1_000)
+        var told = 0
+        val slow = PathMatcher { if (told == 0) Thread.sleep(1) else Thread.currentThread().interrupt(); true }
+        val options = CopyTreeOptions(filter = slow, onProgress = { _, _ -> told++ })
+        assertFailsWith<ClosedByInterruptException> { from.copyTree(to, options) }
+        assertTrue(Thread.interrupted())
+        assertEquals(1, told)
+    }
+
+    @Test
+    fun `a filter may call smallfry, and matchers of Java are filters`() {
+        val glob = FileSystems.getDefault().getPathMatcher("glob:a{,/file,/b}")
+        from.copyTree(to, CopyTreeOptions(filter = { from.resolve(it).hasText() && glob.matches(it) }))
+        assertEquals(listOf("", "a", "a/b", "a/file"), entriesOf(to, "%P"))
+    }
+
+    private fun Path.hasText() = Files.isDirectory(this) || Smallfry.readAllText(listOf(this)).single().valueOrNull == "text"
+
+    private fun endless(path: Path): Path = endless(path.resolve("x")).resolve("y")
 
     @Test
     fun `parents are made when that is asked for`() {
@@ -211,7 +324,8 @@ class TreeTest {
     fun `a cancelled coroutine ends its copy and its removal`() {
         untilStopped { large ->
             runBlocking {
-                val copying = launch { large.copyTreeSuspending(to, CopyTreeOptions(threads = 1)) }
+                val options = CopyTreeOptions(threads = 1, filter = { it.name.isNotEmpty() })
+                val copying = launch { large.copyTreeSuspending(to, options) }
                 while (!Files.exists(to)) kotlinx.coroutines.delay(1)
                 copying.cancelAndJoin()
                 assertTrue(copying.isCancelled)
@@ -231,6 +345,8 @@ class TreeTest {
     fun `errors reach the coroutine`() {
         val error = assertFailsWith<TreeException> { runBlocking { dir.resolve("missing").copyTreeSuspending(to) } }
         assertIs<FileSystemException>(error.errors.single())
+        val failing = CopyTreeOptions(filter = { error("seen enough") })
+        assertFailsWith<IllegalStateException> { runBlocking { from.copyTreeSuspending(to, failing) } }
     }
 
     /**
