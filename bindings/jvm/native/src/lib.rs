@@ -12,7 +12,7 @@
 //! | `sink.rs` | contents to Java: a piece of memory that Java empties, again and again |
 //! | `results.rs` | errors and numbers as bytes |
 //! | `options.rs` | the options of calls for many files |
-//! | `trees/` | trees that are copied, removed, packed, unpacked or hashed |
+//! | `trees/` | trees that are copied, mirrored, removed, packed, unpacked or hashed |
 //! | `sys/` | the differences between systems: paths, stacks, staying loaded |
 //!
 //! Strings cross as bytes of UTF-8, never through JNI's own functions, which have a UTF-8 of their
@@ -27,7 +27,6 @@ mod results;
 mod sink;
 mod source;
 mod sys;
-#[cfg(unix)]
 mod trees;
 mod write;
 mod write_all;

@@ -151,8 +151,7 @@ public class PackOptions @JvmOverloads constructor(
 ) {
     init {
         checkThreads(threads)
-        val names = name.split('/')
-        require(name.isEmpty() || names.none { it in setOf("", ".", "..") } && '\u0000' !in name) {
+        require(name.isEmpty() || PathBytes.isBeneath(name)) {
             "the name in the archive is $name, and must be a relative path without `.` and `..`"
         }
     }

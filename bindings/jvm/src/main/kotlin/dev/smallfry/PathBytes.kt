@@ -17,7 +17,7 @@ import java.nio.file.ProviderMismatchException
  */
 internal object PathBytes {
     private val system = FileSystems.getDefault()
-    val isUnix: Boolean = system.separator == "/"
+    private val isUnix: Boolean = system.separator == "/"
     private val namesAreUtf8 = !isUnix || System.getProperty("sun.jnu.encoding").equals("UTF-8", ignoreCase = true)
 
     private const val REPLACEMENT = '\uFFFD'
@@ -54,6 +54,13 @@ internal object PathBytes {
     fun toPath(bytes: ByteArray): Path {
         val text = String(bytes, Charsets.UTF_8)
         return if (isExact(text)) Path.of(text) else exact(bytes)
+    }
+
+    /** Tells whether a text is a relative path without empty names, `.` and `..`. */
+    fun isBeneath(text: String): Boolean {
+        val names = if (isUnix) text.split('/') else text.split('/', '\\')
+        val hasDrive = !isUnix && ':' in text
+        return names.none { it in setOf("", ".", "..") } && '\u0000' !in text && !hasDrive
     }
 
     /** Tells whether these are the bytes of a path, absolute or as it is. */

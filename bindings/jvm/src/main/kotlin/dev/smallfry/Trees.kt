@@ -100,10 +100,7 @@ internal class Watch(private val listener: ProgressListener?, private val filter
     }
 
     /** Makes a call, and returns what it returns. */
-    fun bytes(call: Native.(Watch) -> ByteArray): ByteBuffer {
-        if (!PathBytes.isUnix) throw UnsupportedOperationException("smallfry works on trees, archives and digests on Unix only")
-        return Failure.native(Native.ready().call(this))
-    }
+    fun bytes(call: Native.(Watch) -> ByteArray): ByteBuffer = Failure.native(Native.ready().call(this))
 
     /** Tells the listener the end. */
     fun done(entries: Long, bytes: Long) {

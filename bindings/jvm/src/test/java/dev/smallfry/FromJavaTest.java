@@ -17,8 +17,6 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.DisabledOnOs;
-import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Everything must be there for Java as well: no Kotlin in the way, checked exceptions declared, null refused. */
@@ -100,7 +98,6 @@ class FromJavaTest {
     }
 
     @Test
-    @DisabledOnOs(OS.WINDOWS)
     void trees() throws IOException {
         Path from = Files.createDirectory(directory.resolve("from"));
         Path to = directory.resolve("to");
@@ -159,7 +156,6 @@ class FromJavaTest {
     }
 
     @Test
-    @DisabledOnOs(OS.WINDOWS)
     void archivesAndDigests() throws IOException {
         Path from = Files.createDirectory(directory.resolve("from"));
         Path archive = directory.resolve("archive");
