@@ -90,7 +90,7 @@ table! {
     ABSOLUTE_LINKS = 1 << 20, [Node, Jvm];
     #[doc = "Refuses to replace anything by the copy of a link."]
     LINKS_REPLACE_NOTHING = 1 << 21, [Node];
-    #[doc = "Gives entries the permissions that the archive states, or the access control lists of their sources."]
+    #[doc = "Gives entries an archive's permissions, or the access control lists of their sources."]
     PERMISSIONS = 1 << 22, [Node, Jvm];
     #[doc = "Makes links that lead out of the destination, too."]
     LINKS_MAY_LEAVE = 1 << 23, [Node, Jvm];

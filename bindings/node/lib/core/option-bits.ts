@@ -69,7 +69,7 @@ export const ABSOLUTE_LINKS = 1048576;
 /** Refuses to replace anything by the copy of a link. */
 export const LINKS_REPLACE_NOTHING = 2097152;
 
-/** Gives entries the permissions that the archive states, or the access control lists of their sources. */
+/** Gives entries an archive's permissions, or the access control lists of their sources. */
 export const PERMISSIONS = 4194304;
 
 /** Makes links that lead out of the destination, too. */

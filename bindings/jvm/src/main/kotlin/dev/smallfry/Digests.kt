@@ -42,7 +42,10 @@ public class Digest private constructor(private val bytes: ByteArray) {
         /** Reads a digest that `digests.rs` has written. */
         fun read(from: ByteBuffer): Digest = Digest(ByteArray(from.int).also(from::get))
 
-        /** Reads the results of many files, and tells [watch] the end. Throws an error of the [cache]. */
+        /**
+         * Reads the results of many files, and tells [watch] the end. Throws an error of the
+         * [cache].
+         */
         fun results(from: ByteBuffer, paths: List<Path>, cache: Path?, watch: Watch): List<ReadResult<Digest>> {
             if (from.get() == FAILED) throw Failure.read(from, cache)
             val (bytes, count) = from.long to from.int

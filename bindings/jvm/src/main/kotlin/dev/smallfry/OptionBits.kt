@@ -62,7 +62,7 @@ internal object OptionBits {
     /** Gives the copies of relative links absolute targets. */
     const val ABSOLUTE_LINKS = 1048576
 
-    /** Gives entries the permissions that the archive states, or the access control lists of their sources. */
+    /** Gives entries an archive's permissions, or the access control lists of their sources. */
     const val PERMISSIONS = 4194304
 
     /** Makes links that lead out of the destination, too. */

@@ -187,7 +187,8 @@ public object Smallfry {
      * ```java
      * TreeCounts copied = Smallfry.copyTree(Path.of("public"), Path.of("dist"));
      *
-     * var options = CopyTreeOptions.builder().times(true).owner(true).filter(path -> !path.endsWith(".git")).build();
+     * PathMatcher wanted = path -> !path.endsWith(".git");
+     * var options = CopyTreeOptions.builder().times(true).owner(true).filter(wanted).build();
      * Smallfry.copyTree(Path.of("project"), Path.of("/backup/project"), options);
      * ```
      *
