@@ -6,10 +6,10 @@
  * | `import { readFiles, writeFiles } from 'smallfry'` | many files in one call, by name |
  * | `import { readFilesStream } from 'smallfry'` | many files in turn, in bounded memory |
  * | `import { readTree } from 'smallfry'` | all files of a tree, or those that match patterns |
- * | `import { copyTree, removeTree } from 'smallfry'` | a tree copied or removed, on Unix |
- * | `import { mirrorTree } from 'smallfry'` | a copy of a tree brought up to date, on Unix |
- * | `import { unpack, pack } from 'smallfry'` | a tar or zip unpacked or made, on Unix |
- * | `import { hashFiles, hashTree } from 'smallfry'` | digests of many files, or of a tree on Unix |
+ * | `import { copyTree, removeTree } from 'smallfry'` | a tree copied or removed |
+ * | `import { mirrorTree } from 'smallfry'` | a copy of a tree brought up to date |
+ * | `import { unpack, pack } from 'smallfry'` | a tar or zip unpacked or made |
+ * | `import { hashFiles, hashTree } from 'smallfry'` | digests of many files, or of a tree |
  * | `import { writeFileSync, readFile } from 'smallfry'` | a few functions of node:fs by name |
  * | `import fs from 'smallfry/fs'` | all of node:fs, with these functions replaced |
  * | `import fsp from 'smallfry/fs/promises'` | all of node:fs/promises, likewise |

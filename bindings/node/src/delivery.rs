@@ -137,7 +137,6 @@ unsafe extern "C" fn leave(delivery: *mut c_void) {
     // SAFETY: registered with the delivery, which is never freed.
     let delivery = unsafe { &*delivery.cast::<Delivery>() };
     queue::forget_reads(&delivery.environment.mailbox);
-    #[cfg(unix)]
     crate::trees::cancel_of(&delivery.environment.mailbox);
     let commits = delivery.sessions.leave(delivery.env);
     delivery.environment.mailbox.close();
@@ -276,8 +275,8 @@ impl Delivery {
                         None => (Failure::Delegate.code(), undefined(env)),
                     }
                 }
-                #[cfg(unix)]
                 Ok(Answer::Tree(outcome)) => (0, outcome.value(env)),
+                Ok(Answer::Cache(cache)) => (0, number(env, self.environment.caches.put(cache))),
                 Err(Reason::Failure(failure)) => (failure.code(), undefined(env)),
                 Err(reason) => (DETAILED, reason.value(env)),
             };

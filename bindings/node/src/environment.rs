@@ -9,6 +9,7 @@ use std::sync::Arc;
 use napi_sys as sys;
 use smallfry_transcode::DecodeScratch;
 
+use crate::caches::Caches;
 use crate::contents::Maker;
 use crate::mailbox::Mailbox;
 use crate::sys::metadata::Status;
@@ -23,6 +24,7 @@ pub(crate) struct Environment {
     pub(crate) strings: Strings,
     pub(crate) maker: Maker,
     pub(crate) mailbox: Arc<Mailbox>,
+    pub(crate) caches: Caches,
     /// On this runtime, node:fs calls `write` for a callback even if there are no bytes.
     pub(crate) writes_nothing: bool,
     /// The memory of an array of JavaScript's, in which it finds the status of a file; null before
@@ -53,6 +55,7 @@ impl Environment {
             strings,
             maker,
             mailbox: Arc::new(Mailbox::new(waker)),
+            caches: Caches::default(),
             writes_nothing,
             status: Cell::new(ptr::null_mut()),
             waker,

@@ -42,7 +42,6 @@ extern "C" fn end() {
 /// accepted writes. Nothing may be handed in afterwards.
 pub(crate) fn wait() {
     queue::drop_reads();
-    #[cfg(unix)]
     crate::trees::cancel_all();
     wait_for_writes();
     bulk::finish_commits();

@@ -15,6 +15,7 @@ mod accepted;
 mod algorithm;
 mod bounded_queue;
 mod bulk;
+mod caches;
 mod closes;
 mod contents;
 mod delivery;
@@ -29,9 +30,7 @@ mod sync;
 mod sys;
 mod target;
 mod text;
-#[cfg(unix)]
 mod tree_outcome;
-#[cfg(unix)]
 mod trees;
 mod v8;
 mod value;
@@ -105,8 +104,9 @@ unsafe extern "C" fn start(
         #[cfg(target_os = "linux")]
         define(env, exports, environment, jobs::LOOK_UP);
         define(env, exports, environment, closes::FUNCTIONS);
-        #[cfg(unix)]
         define(env, exports, environment, trees::FUNCTIONS);
+        #[cfg(unix)]
+        define(env, exports, environment, trees::LISTING);
         define(env, exports, sessions, bulk::FUNCTIONS);
         define(env, exports, delivery, delivery::FUNCTIONS);
         define(env, exports, look_ups, package_json::FUNCTIONS);

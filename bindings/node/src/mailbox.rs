@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use napi_sys as sys;
+use smallfry::hash::Cache;
 
 use crate::accepted;
 use crate::contents::Contents;
 use crate::errors::Reason;
 use crate::sys::metadata::Status;
-#[cfg(unix)]
 use crate::tree_outcome::Outcome;
 
 /// The result of a job, or the reason why it failed.
@@ -23,8 +23,9 @@ pub(crate) enum Answer {
     Text(Vec<u8>),
     /// The fields of a file's status, and whether they become bigints.
     Status(Box<Status>, bool),
-    #[cfg(unix)]
     Tree(Box<Outcome>),
+    /// A cache of digests that was opened.
+    Cache(Cache),
 }
 
 /// The result of a job, on its way to the environment.

@@ -7,18 +7,21 @@
 /* global AbortController, AbortSignal, setImmediate */
 
 import assert from 'node:assert';
-import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
+import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import zlib from 'node:zlib';
 
-import { bulk, makeDirectory, packageDirectory, runNode, runScript, testNeeding, testOnUnix, turn, withoutAddon } from './support.mjs';
+import {
+  bulk, LINKS, makeDirectory, packageDirectory, program, runNode, runProgram, runScript, testNeeding, testOnUnix, turn, withoutAddon,
+} from './support.mjs';
 
 const { pack, unpack } = bulk;
 const base = makeDirectory();
 const FORMATS = ['tar', 'tar.gz', 'tar.zst', 'zip'];
 let count = 0;
+const links = LINKS === 1 ? ['link'] : [];
 
 /** Makes a directory with a small tree in it. */
 function fresh() {
@@ -26,7 +29,7 @@ function fresh() {
   fs.mkdirSync(path.join(dir, 'from/sub/empty'), { recursive: true });
   fs.writeFileSync(path.join(dir, 'from/a'), 'text a', { mode: 0o755 });
   fs.writeFileSync(path.join(dir, 'from/sub/ü.map'), Buffer.alloc(100_000, 'b'));
-  fs.symlinkSync('sub/ü.map', path.join(dir, 'from/link'));
+  if (LINKS === 1) fs.symlinkSync('sub/ü.map', path.join(dir, 'from/link'));
   fs.utimesSync(path.join(dir, 'from/a'), 1_000_000_000, 1_000_000_000);
   return dir;
 }
@@ -47,14 +50,6 @@ function describe(root, below = '') {
     if (status.isSymbolicLink()) return [[at, 'link', fs.readlinkSync(full)]];
     return [[at, status.mode, fs.readFileSync(full, 'latin1')]];
   });
-}
-
-/** A program that is needed; skipped by name without it. */
-const program = (name) => ({ get there() { return spawnSync(name, ['--help']).error === undefined; }, missing: `${name} is missing` });
-
-function run(command, args, cwd) {
-  const { status, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8' });
-  assert.strictEqual(status, 0, stderr);
 }
 
 /** Makes the tar header of a file or link, and its contents. */
@@ -79,19 +74,19 @@ function tarEntry(name, { type = '0', target = '', contents = '', prefix = 0 } =
 
 const tarOf = (...entries) => Buffer.concat([...entries, Buffer.alloc(1024)]);
 
-testOnUnix('archives', 'unpack gives back what pack has packed, in each format', async () => {
+test('unpack gives back what pack has packed, in each format', async () => {
   const dir = fresh();
   for (const format of FORMATS) {
     const archive = `${dir}/a.${format}`;
-    assert.deepStrictEqual(await pack(`${dir}/from`, archive), { files: 3, directories: 2, bytes: 100_006 });
+    assert.deepStrictEqual(await pack(`${dir}/from`, archive), { files: 2 + LINKS, directories: 2, bytes: 100_006 });
     const to = `${dir}/${format}`;
-    assert.deepStrictEqual(await unpack(archive, to, { permissions: true }), { files: 3, directories: 2, bytes: 100_006 });
+    assert.deepStrictEqual(await unpack(archive, to, { permissions: true }), { files: 2 + LINKS, directories: 2, bytes: 100_006 });
     assert.deepStrictEqual(describe(to), describe(`${dir}/from`), format);
     assert.strictEqual(fs.statSync(`${to}/a`).mtimeMs, fs.statSync(`${dir}/from/a`).mtimeMs, format);
   }
 });
 
-testOnUnix('archives', 'unpack takes a path, a URL, and bytes in any form', async () => {
+test('unpack takes a path, a URL, and bytes in any form', async () => {
   const dir = fresh();
   for (const format of ['tar.gz', 'zip']) {
     await pack(Buffer.from(`${dir}/from`), pathToFileURL(`${dir}/a.${format}`));
@@ -103,7 +98,7 @@ testOnUnix('archives', 'unpack takes a path, a URL, and bytes in any form', asyn
       // The bytes are the caller's again.
       if (archive === copy.buffer) copy.fill(0);
       await unpacked;
-      assert.deepStrictEqual(fs.readdirSync(to), ['a', 'link', 'sub'], format);
+      assert.deepStrictEqual(fs.readdirSync(to), ['a', ...links, 'sub'], format);
     }
   }
 });
@@ -112,9 +107,9 @@ testNeeding(program('tar'), 'GNU tar and unpack read what the other has packed',
   const dir = fresh();
   await pack(`${dir}/from`, `${dir}/a.tgz`, { prefix: 'package' });
   fs.mkdirSync(`${dir}/tar`);
-  run('tar', ['xpzf', '../a.tgz', '--strip-components=1'], `${dir}/tar`);
+  runProgram('tar', ['xpzf', '../a.tgz', '--strip-components=1'], `${dir}/tar`);
   assert.deepStrictEqual(describe(`${dir}/tar`), describe(`${dir}/from`));
-  run('tar', ['czf', 'b.tar.gz', 'from'], dir);
+  runProgram('tar', ['czf', 'b.tar.gz', 'from'], dir);
   const { files } = await unpack(`${dir}/b.tar.gz`, `${dir}/to`, { stripComponents: 1, permissions: true });
   assert.strictEqual(files, 3);
   assert.deepStrictEqual(describe(`${dir}/to`), describe(`${dir}/from`));
@@ -123,13 +118,13 @@ testNeeding(program('tar'), 'GNU tar and unpack read what the other has packed',
 testNeeding(program('unzip'), 'unzip reads what pack has packed', async () => {
   const dir = fresh();
   await pack(`${dir}/from`, `${dir}/a.zip`);
-  run('unzip', ['-q', 'a.zip', '-d', 'unzip'], dir);
+  runProgram('unzip', ['-q', 'a.zip', '-d', 'unzip'], dir);
   assert.deepStrictEqual(describe(`${dir}/unzip`), describe(`${dir}/from`));
 });
 
 testNeeding(program('zip'), 'unpack reads what zip has packed', async () => {
   const dir = fresh();
-  run('zip', ['-qry', '../b.zip', '.'], `${dir}/from`);
+  runProgram('zip', ['-qry', '../b.zip', '.'], `${dir}/from`);
   await unpack(`${dir}/b.zip`, `${dir}/to`, { permissions: true });
   assert.deepStrictEqual(describe(`${dir}/to`), describe(`${dir}/from`));
 });
@@ -162,19 +157,19 @@ testOnUnix('archives', 'entries that lead out are refused with their path, and t
   assert.strictEqual(fs.readFileSync(`${dir}/last/a`, 'utf8'), '2');
 });
 
-testOnUnix('archives', 'an archive that is damaged, cut off, unknown or missing is an error', async () => {
+test('an archive that is damaged, cut off, unknown or missing is an error', async () => {
   const dir = fresh();
   await pack(`${dir}/from`, `${dir}/a.tar.gz`);
   const bytes = fs.readFileSync(`${dir}/a.tar.gz`);
   fs.writeFileSync(`${dir}/cut.tar.gz`, bytes.subarray(0, 150));
-  await assert.rejects(unpack(`${dir}/cut.tar.gz`, `${dir}/to`), { code: 'ERR_SMALLFRY_REFUSED', path: `${dir}/cut.tar.gz` });
+  await assert.rejects(unpack(`${dir}/cut.tar.gz`, `${dir}/to`), { code: 'ERR_SMALLFRY_REFUSED', path: path.join(dir, 'cut.tar.gz') });
   await assert.rejects(unpack(bytes.subarray(0, 150), `${dir}/to`), { code: 'ERR_SMALLFRY_REFUSED' });
   await assert.rejects(unpack(Buffer.from('text'), `${dir}/to`), { code: 'ERR_SMALLFRY_REFUSED' });
   await assert.rejects(unpack(Buffer.alloc(0), `${dir}/to`), /empty/);
-  await assert.rejects(unpack(`${dir}/none.zip`, `${dir}/to`), { code: 'ENOENT', path: `${dir}/none.zip`, syscall: 'open' });
+  await assert.rejects(unpack(`${dir}/none.zip`, `${dir}/to`), { code: 'ENOENT', path: path.join(dir, 'none.zip'), syscall: 'open' });
 });
 
-testOnUnix('archives', 'limits stop an archive that grows', async () => {
+test('limits stop an archive that grows', async () => {
   const dir = fresh();
   const archive = zlib.gzipSync(tarOf(tarEntry('zeros', { contents: '0'.repeat(3_000_000) }), tarEntry('a')));
   for (const limit of [{ maxBytes: 2_999_999 }, { maxEntries: 1 }, { maxRatio: 10 }]) {
@@ -183,18 +178,18 @@ testOnUnix('archives', 'limits stop an archive that grows', async () => {
   await unpack(archive, `${dir}/to`, { maxBytes: 3_000_000, maxEntries: 2, maxRatio: 5000 });
 });
 
-testOnUnix('archives', 'options of unpack reach native code', async () => {
+test('options of unpack reach native code', async () => {
   const dir = fresh();
   await pack(`${dir}/from`, `${dir}/a.tar`);
   const to = `${dir}/to`;
   await unpack(`${dir}/a.tar`, to, { exclude: ['*.map', '/link'], times: false, threads: 2 });
-  assert.deepStrictEqual(describe(to).map(([name]) => name), ['a', 'sub', 'sub/empty']);
+  assert.deepStrictEqual(describe(to).map(([name]) => name), ['a', 'sub', path.join('sub', 'empty')]);
   assert.notStrictEqual(fs.statSync(`${to}/a`).mtimeMs, fs.statSync(`${dir}/from/a`).mtimeMs);
   fs.writeFileSync(`${to}/a`, 'changed');
   await unpack(`${dir}/a.tar`, to, { existing: 'keep' });
   assert.strictEqual(fs.readFileSync(`${to}/a`, 'utf8'), 'changed');
   await assert.rejects(unpack(`${dir}/a.tar`, to, { existing: 'error' }), (error) => {
-    assert.deepStrictEqual(error.errors.map((one) => one.code), ['EEXIST', 'EEXIST', 'EEXIST']);
+    assert.deepStrictEqual(error.errors.map((one) => one.code), Array(2 + LINKS).fill('EEXIST'));
     return true;
   });
   await unpack(`${dir}/a.tar`, to);
@@ -226,7 +221,7 @@ testOnUnix('archives', 'options of pack reach native code', async () => {
   assert.deepStrictEqual(fs.readdirSync(`${dir}/one`), ['a']);
 });
 
-testOnUnix('archives', 'an old archive stays until the new one is whole', async () => {
+test('an old archive stays until the new one is whole', async () => {
   const dir = fresh();
   fs.writeFileSync(`${dir}/a.tar`, 'old');
   await assert.rejects(pack(`${dir}/none`, `${dir}/missing/a.tar`), { code: 'ENOENT' });
@@ -235,7 +230,7 @@ testOnUnix('archives', 'an old archive stays until the new one is whole', async 
   assert.strictEqual(fs.readFileSync(`${dir}/a.tar`, 'utf8'), 'old');
 });
 
-testOnUnix('archives', 'wrong arguments are refused before anything is done', async () => {
+test('wrong arguments are refused before anything is done', async () => {
   const dir = fresh();
   fs.writeFileSync(`${dir}/a.tar`, tarOf(tarEntry('a')));
   const invalid = { name: 'TypeError', code: 'ERR_INVALID_ARG_VALUE' };
@@ -261,7 +256,7 @@ testOnUnix('archives', 'wrong arguments are refused before anything is done', as
   assert.deepStrictEqual(fs.readdirSync(dir), ['a.tar', 'from']);
 });
 
-testOnUnix('archives', 'progress only grows, up to what was done', async () => {
+test('progress only grows, up to what was done', async () => {
   const dir = fresh();
   manyFiles(dir, 300, 300_000);
   for (const format of ['tar', 'zip']) {
@@ -290,7 +285,7 @@ testOnUnix('archives', 'progress only grows, up to what was done', async () => {
   assert.deepStrictEqual(reports, reports.toSorted((a, b) => a - b));
 });
 
-testOnUnix('archives', 'a signal stops packing and unpacking, and nothing half is left', async () => {
+test('a signal stops packing and unpacking, and nothing half is left', async () => {
   const dir = fresh();
   manyFiles(dir, 400, 500_000);
   await pack(`${dir}/from`, `${dir}/a.tar`);
@@ -313,7 +308,7 @@ testOnUnix('archives', 'a signal stops packing and unpacking, and nothing half i
   }
 });
 
-testOnUnix('archives', 'a worker may be terminated in the middle of a call', async () => {
+test('a worker may be terminated in the middle of a call', async () => {
   const dir = fresh();
   manyFiles(dir, 200, 100_000);
   await pack(`${dir}/from`, `${dir}/a.tar`);
@@ -338,14 +333,14 @@ testOnUnix('archives', 'a worker may be terminated in the middle of a call', asy
       }
       console.log('alive', (await bulk.unpack(directory + '/a.tar', directory + '/last')).files);
     })();`);
-  assert.deepStrictEqual([signal, stdout, code], [null, 'alive 203\n', 0], stderr);
+  assert.deepStrictEqual([signal, stdout, code], [null, `alive ${202 + LINKS}\n`, 0], stderr);
   // On a busy machine each call may end before it has made the directory.
   const unpacked = fs.existsSync(`${dir}/to/many`) ? fs.readdirSync(`${dir}/to/many`) : [];
   for (const name of unpacked) assert.strictEqual(fs.statSync(`${dir}/to/many/${name}`).size, 100_000);
   assert.deepStrictEqual(fs.readdirSync(dir).filter((name) => !/^(?:a\.tar|b\.tgz|from|last|script.*|to)$/.test(name)), []);
 });
 
-testOnUnix('archives', 'a process that ends in the middle leaves no half file and no half archive', async () => {
+test('a process that ends in the middle leaves no half file and no half archive', async () => {
   const dir = fresh();
   manyFiles(dir, 1000, 100_000);
   await pack(`${dir}/from`, `${dir}/a.tar`);
@@ -362,7 +357,7 @@ testOnUnix('archives', 'a process that ends in the middle leaves no half file an
   assert.deepStrictEqual(fs.readdirSync(dir).filter((name) => name !== 'to'), ['a.tar', 'from']);
 });
 
-testOnUnix('archives', 'without the addon archives are refused', async () => {
+test('without the addon archives are refused', async () => {
   const { pack, unpack } = withoutAddon(makeDirectory());
   for (const call of [pack('a', 'b.tar'), unpack('a.tar', 'b')]) await assert.rejects(call, { code: 'ERR_SMALLFRY_NOT_NATIVE' });
 });

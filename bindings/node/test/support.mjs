@@ -3,6 +3,7 @@
 
 /* global setImmediate, setTimeout */
 
+import assert from 'node:assert';
 import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
@@ -84,12 +85,15 @@ export function makeDirectory() {
   return directory;
 }
 
-/** Makes a small tree: files in two directories, two names of one file, and a link to it. */
+/** The number of links in the small tree. Windows wants a privilege for links. */
+export const LINKS = isWindows ? 0 : 1;
+
+/** Makes a small tree: files in two directories, two names of one file, and perhaps a link to it. */
 export function makeSmallTree(at) {
   fs.mkdirSync(path.join(at, 'sub'), { recursive: true });
   fs.writeFileSync(path.join(at, 'a'), 'text a');
   fs.linkSync(path.join(at, 'a'), path.join(at, 'sub/b'));
-  fs.symlinkSync('sub/b', path.join(at, 'link'));
+  if (LINKS === 1) fs.symlinkSync('sub/b', path.join(at, 'link'));
 }
 
 /** A test of what only Unix has: skipped by name elsewhere. */
@@ -144,6 +148,16 @@ export const needs = {
     return { there: fs.existsSync('/dev/full'), missing: '/dev/full is missing' };
   },
 };
+
+/** A program that is needed. */
+export const program = (name) => ({ get there() { return spawnSync(name, ['--help']).error === undefined; }, missing: `${name} is missing` });
+
+/** Runs a program, and returns its standard output. */
+export function runProgram(command, args, cwd) {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8' });
+  assert.strictEqual(status, 0, stderr);
+  return stdout;
+}
 
 function canMount() {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'smallfry-mount-'));

@@ -118,8 +118,7 @@ function wholeNumber(name: string, value: unknown, min: number, max: number): nu
  * @throws TreeError if entries could not be unpacked; the others are unpacked. An entry that is
  * refused has the code ERR_SMALLFRY_REFUSED and its path. So has an archive that is damaged,
  * truncated, of another format or beyond a limit, with the path of the archive. TypeError for wrong
- * arguments. An error with the code ERR_SMALLFRY_NOT_NATIVE without the native addon, and on
- * Windows
+ * arguments. An error with the code ERR_SMALLFRY_NOT_NATIVE without the native addon
  */
 export async function unpack(
   archive: string | URL | ArrayBufferView | ArrayBuffer, to: PathLike, options?: UnpackOptions,
@@ -140,9 +139,9 @@ export async function unpack(
     exclude: patternsOf('exclude', given.exclude).join('\0'),
   };
   const native = nativeHere();
-  if (native?.unpack === undefined) throw needsNative('unpack', 'Use a package for archives');
+  if (native === undefined) throw needsNative('unpack', 'Use a package for archives');
   const path = typeof call.archive === 'string' ? call.archive : '';
-  return countsOf(await run(path, given, (id) => native.unpack?.({ id, ...call })));
+  return countsOf(await run(path, given, (id) => native.unpack({ id, ...call })));
 }
 
 /**
@@ -161,7 +160,7 @@ export async function unpack(
  *
  * @throws TreeError if entries could not be read; the others are packed. If the archive cannot be
  * written, none is left, and an old one stays. TypeError for wrong arguments. An error with the
- * code ERR_SMALLFRY_NOT_NATIVE without the native addon, and on Windows
+ * code ERR_SMALLFRY_NOT_NATIVE without the native addon
  */
 export async function pack(from: PathLike, archive: PathLike, options?: PackOptions): Promise<TreeCounts> {
   const given = optionsOf(options);
@@ -178,6 +177,6 @@ export async function pack(from: PathLike, archive: PathLike, options?: PackOpti
     exclude: patternsOf('exclude', given.exclude).join('\0'),
   };
   const native = nativeHere();
-  if (native?.pack === undefined) throw needsNative('pack', 'Use a package for archives');
-  return countsOf(await run(source, given, (id) => native.pack?.({ id, ...call })));
+  if (native === undefined) throw needsNative('pack', 'Use a package for archives');
+  return countsOf(await run(source, given, (id) => native.pack({ id, ...call })));
 }

@@ -1,11 +1,13 @@
 // Hashes files, or a whole tree.
 
+import { type Native } from '../core/addon.js';
 import {
   failure, flag, isFailure, iterable, listenerOf, type ManyAsyncOptions, noThread, optionsOf, type PathLike, entryText, pathText,
   signalOf, threadsOf,
 } from '../core/many.js';
 import { nativeHere, needsNative } from '../core/native.js';
 import { FAIL_FAST } from '../core/option-bits.js';
+import { later } from '../core/trees/later.js';
 import { Outcomes } from './outcomes.js';
 import { runPaths } from './path-sessions.js';
 import { choice, countsOf, patternsOf, run, type TreeCounts, type TreeOptions } from './tree-calls.js';
@@ -35,6 +37,18 @@ export interface HashOptions {
   algorithm?: HashAlgorithm | undefined;
   /** The form of digests: a string, or a Buffer. `'hex'` by default. */
   encoding?: DigestEncoding | undefined;
+  /**
+   * A file that keeps digests between calls. It is made if it is missing. A file is read again only
+   * if its length, inode, time of modification or time of change (`ctime`) is another one, or if it
+   * was changed less than two seconds before it was hashed. The bytes of other files are not
+   * counted.
+   *
+   * The file is replaced when the call ends, also after an error or an abort. When two calls use it
+   * at once, it keeps the digests of the one that ends last. A damaged one counts as empty, and one
+   * with other contents is an error. Keep it out of a tree that is hashed. On Windows it is an
+   * error.
+   */
+  cache?: PathLike | undefined;
 }
 
 export interface HashFilesOptions extends HashOptions, Omit<ManyAsyncOptions, 'maxInFlight'> {
@@ -68,11 +82,30 @@ function planHash(options: HashOptions): { algorithm: number; encode: ((hex: str
   };
 }
 
+/**
+ * Hashes by `hash`, which gets the number of the open cache, or 0. The cache is saved in any case.
+ */
+async function withCache<T>(native: Native, path: string | undefined, hash: (cache: number) => Promise<T>): Promise<T> {
+  if (path === undefined) return hash(0);
+  const cache = await later(path, (id) => native.openCache(path, id)) as number;
+  const save = (): Promise<unknown> => later(path, (id) => native.saveCache(cache, id));
+  let result: T;
+  try {
+    result = await hash(cache);
+  } catch (error) {
+    await save().catch(() => undefined);
+    throw error;
+  }
+  await save();
+  return result;
+}
+
 async function hashMany(paths: Iterable<PathLike>, options?: HashFilesOptions): Promise<unknown> {
   const given = optionsOf(options);
   const { algorithm, encode } = planHash(given);
   const settle = flag('settle', given.settle);
   const threads = threadsOf(given.threads);
+  const cachePath = given.cache === undefined ? undefined : pathText(given.cache);
   const [signal, onProgress] = [signalOf(given.signal), listenerOf(given.onProgress)];
   signal?.throwIfAborted();
   const texts = Array.from(iterable('paths', paths), entryText);
@@ -86,8 +119,12 @@ async function hashMany(paths: Iterable<PathLike>, options?: HashFilesOptions): 
     value: encode && ((hex) => encode(hex as string)),
     whole: encode === undefined && !settle ? () => results : undefined,
   });
-  const open = (id: number): number | undefined => native.openHash({ id, results, bits: settle ? 0 : FAIL_FAST, algorithm, threads });
-  return runPaths(native, { texts, signal, onProgress, outcomes }, open, () => { throw noThread('hashFiles'); });
+  return withCache(native, cachePath, (cache) => {
+    signal?.throwIfAborted();
+    const open = (id: number): number | undefined =>
+      native.openHash({ id, results, bits: settle ? 0 : FAIL_FAST, algorithm, threads, cache });
+    return runPaths(native, { texts, signal, onProgress, outcomes }, open, () => { throw noThread('hashFiles'); });
+  });
 }
 
 type Result<O> = O extends { settle: true } ? PromiseSettledResult<Digest<O>>[] : Digest<O>[];
@@ -104,7 +141,11 @@ type Result<O> = O extends { settle: true } ? PromiseSettledResult<Digest<O>>[] 
  * does. With `{settle: true}` it gives each file's outcome, as `Promise.allSettled` does. An abort
  * ends large files in their middle.
  *
- * @throws TypeError for wrong arguments. An error with the code ERR_SMALLFRY_NOT_NATIVE without the
+ * ```js
+ * const digests = await hashFiles(paths, { cache: 'node_modules/.cache/digests' });
+ * ```
+ *
+ * @throws TypeError for wrong arguments. The error of opening or saving the cache. An error with the code ERR_SMALLFRY_NOT_NATIVE without the
  * native addon
  */
 export const hashFiles = hashMany as <const O extends HashFilesOptions | undefined = undefined>(
@@ -116,10 +157,13 @@ async function hashWhole(path: PathLike, options?: HashTreeOptions): Promise<Tre
   const text = pathText(path);
   const { algorithm, encode } = planHash(given);
   const exclude = patternsOf('exclude', given.exclude).join('\0');
+  const cachePath = given.cache === undefined ? undefined : pathText(given.cache);
   const threads = threadsOf(given.threads);
   const native = nativeHere();
-  if (native?.hashTree === undefined) throw needsNative('hashTree', 'Use hashFiles, or node:crypto');
-  const outcome = await run(text, given, (id) => native.hashTree?.({ id, path: text, algorithm, threads, exclude }));
+  if (native === undefined) throw needsNative('hashTree', 'Use node:crypto');
+  const outcome = await withCache(native, cachePath, (cache) => (
+    run(text, given, (id) => native.hashTree({ id, path: text, algorithm, threads, exclude, cache }))
+  ));
   const hex = outcome[4] ?? '';
   return { digest: encode === undefined ? hex : encode(hex), ...countsOf(outcome) };
 }
@@ -137,8 +181,8 @@ async function hashWhole(path: PathLike, options?: HashTreeOptions): Promise<Tre
  * after the other.
  *
  * @throws TreeError if entries could not be read, and then there is no digest. Also for pipes,
- * sockets and devices. TypeError for wrong arguments. An error with the code
- * ERR_SMALLFRY_NOT_NATIVE without the native addon, and on Windows
+ * sockets and devices. TypeError for wrong arguments. The error of opening or saving the cache. An
+ * error with the code ERR_SMALLFRY_NOT_NATIVE without the native addon
  */
 export const hashTree = hashWhole as <const O extends HashTreeOptions | undefined = undefined>(
   path: PathLike, options?: O,

@@ -63,7 +63,7 @@ export async function run(
   signal?.throwIfAborted();
   let id = -1;
   const show = (): void => {
-    const progress = here?.treeProgress?.(id);
+    const progress = here?.treeProgress(id);
     // The call is done, and its outcome comes next.
     if (progress === undefined) return;
     const [done, bytes] = progress;
@@ -76,7 +76,7 @@ export async function run(
       const wrong = begin(number);
       if (wrong !== undefined) return wrong;
       id = number;
-      ignore = listenTo(signal, () => { here?.cancelTree?.(id); });
+      ignore = listenTo(signal, () => { here?.cancelTree(id); });
       return undefined;
     }) as TreeOutcome;
     signal?.throwIfAborted();

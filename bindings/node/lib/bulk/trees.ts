@@ -4,10 +4,13 @@ import { type TreeOutcome } from '../core/addon.js';
 import { flag, optionsOf, type PathLike, pathText, threadsOf } from '../core/many.js';
 import { nativeHere, needsNative } from '../core/native.js';
 import {
-  ABSOLUTE_LINKS, COMPARE_CONTENTS, CREATE_NEW, CREATE_PARENTS, DELETE, DRY_RUN, HARD_LINKS, KEEP_EXISTING, MISSING_OK, MOUNTS, NO_CLONE,
-  TIMES,
+  ABSOLUTE_LINKS, ATTRIBUTES, COMPARE_CONTENTS, CREATE_NEW, CREATE_PARENTS, DELETE, DRY_RUN, FOLLOW_LINKS, HARD_LINKS, KEEP_EXISTING,
+  MISSING_OK, MOUNTS, NO_CLONE, OWNER, PERMISSIONS, TIMES,
 } from '../core/option-bits.js';
 import { choice, countsOf, flagOr, patternsOf, run, type TreeCounts, type TreeOptions } from './tree-calls.js';
+
+/** The ways of copying, by the numbers that native code knows. */
+const METHODS = ['copy', 'hard-link'] as const;
 
 export interface CopyTreeOptions extends TreeOptions {
   /**
@@ -17,12 +20,40 @@ export interface CopyTreeOptions extends TreeOptions {
    */
   existing?: 'replace' | 'keep' | 'error' | undefined;
   /**
-   * The targets of copied links: `'keep'` for the same ones, and `'absolute'` for the paths that
-   * they lead to in the source, as `fs.cp` makes them. `'keep'` by default.
+   * The way in which a copy comes to its contents: `'copy'` for a new file, and `'hard-link'` for a
+   * further name of the source, with its permissions, owner, attributes and times, as by `cp -lP`.
+   * The system refuses that between file systems. `'copy'` by default.
    */
-  links?: 'keep' | 'absolute' | undefined;
+  method?: typeof METHODS[number] | undefined;
+  /**
+   * The treatment of symbolic links: `'keep'` copies them with the same targets. `'absolute'` makes
+   * relative targets absolute, the paths that they have in the source, as `fs.cp` does. `'follow'`
+   * copies the file or directory that a link leads to in its place, as `cp -L` does; a link that
+   * leads to nothing is an error. That is also one on Windows. `'keep'` by default.
+   */
+  links?: 'keep' | 'absolute' | 'follow' | undefined;
+  /**
+   * Leaves out entries that match one of these patterns, and everything in such directories. A
+   * pattern without a slash is compared with names at any depth, another one with the whole path
+   * below `from`. `*` and `?` stand for anything but `/`, and `**` as a whole name for any number
+   * of directories.
+   */
+  exclude?: string | readonly string[] | undefined;
   /** Gives the copies the times of access and modification of their sources. False by default. */
   times?: boolean | undefined;
+  /**
+   * Gives the copies the owners and groups of their sources, as `cp -p` does. Where the system
+   * refuses that to a user other than root, a copy gets the group alone, or keeps its own. False by
+   * default. On Windows it is an error, as are the next two.
+   */
+  owner?: boolean | undefined;
+  /** Gives the copies the access control lists of their sources, or is an error. False by default. */
+  accessLists?: boolean | undefined;
+  /**
+   * Gives the copies the extended attributes of their sources, except for those that the file
+   * system of the copy does not have, or that the user may not set. False by default.
+   */
+  attributes?: boolean | undefined;
   /** Makes names of one file in the source names of one file in the copy. True by default. */
   hardLinks?: boolean | undefined;
   /**
@@ -97,28 +128,42 @@ export interface RemoveTreeOptions extends TreeOptions {
  * ```
  *
  * A directory is merged into one that is there, which keeps its permissions. Links are copied as
- * links. Holes of sparse files are kept. Permissions are those of the source; owner, extended
- * attributes and access control lists are not copied. Neither at `to` nor below it a link is
- * followed. Nothing is flushed: after a power failure files may be missing, empty or torn. A
- * process that exits ends the call: a file that was begun is finished.
+ * links. Holes of sparse files are kept. Permissions are those of the source; times, owner, access
+ * control lists and extended attributes are copied if that is asked. Neither at `to` nor below it a
+ * link is followed. Nothing is flushed: after a power failure files may be missing, empty or torn.
+ * A process that exits ends the call: a file that was begun is finished.
+ *
+ * No function is asked about each entry, since threads copy them, which would wait for JavaScript.
+ * `cp` of `smallfry/fs` has a `filter`, and asks it about all entries before it copies files.
+ *
+ * On Windows a copy is read-only or hidden if its source is, and holes are filled with zeros.
+ * Junctions are links. A symbolic link takes a privilege, or developer mode.
  *
  * @throws TreeError if entries could not be copied; the others are copied. Also if `to` is `from`
  * or in it, and for pipes, sockets and devices. TypeError for wrong arguments. An error with the
- * code ERR_SMALLFRY_NOT_NATIVE without the native addon, and on Windows
+ * code ERR_SMALLFRY_NOT_NATIVE without the native addon
  */
 export async function copyTree(from: PathLike, to: PathLike, options?: CopyTreeOptions): Promise<TreeCounts> {
   const given = optionsOf(options);
-  const [source, copy] = [pathText(from), pathText(to)];
   const existing = choice('existing', given.existing, ['replace', 'keep', 'error']);
-  const links = choice('links', given.links, ['keep', 'absolute']);
-  const bits = (existing === 'keep' ? KEEP_EXISTING : 0) | (existing === 'error' ? CREATE_NEW : 0) |
-    (links === 'absolute' ? ABSOLUTE_LINKS : 0) | (flag('times', given.times) ? TIMES : 0) |
-    (flagOr(true, 'hardLinks', given.hardLinks) ? HARD_LINKS : 0) | (flagOr(true, 'clone', given.clone) ? 0 : NO_CLONE) |
-    (flag('createParents', given.createParents) ? CREATE_PARENTS : 0) | (flagOr(true, 'mounts', given.mounts) ? MOUNTS : 0);
-  const threads = threadsOf(given.threads);
+  const links = choice('links', given.links, ['keep', 'absolute', 'follow']);
+  const call = {
+    from: pathText(from),
+    to: pathText(to),
+    bits: (existing === 'keep' ? KEEP_EXISTING : 0) | (existing === 'error' ? CREATE_NEW : 0) |
+      (links === 'absolute' ? ABSOLUTE_LINKS : 0) | (links === 'follow' ? FOLLOW_LINKS : 0) |
+      (flag('times', given.times) ? TIMES : 0) | (flag('owner', given.owner) ? OWNER : 0) |
+      (flag('accessLists', given.accessLists) ? PERMISSIONS : 0) | (flag('attributes', given.attributes) ? ATTRIBUTES : 0) |
+      (flagOr(true, 'hardLinks', given.hardLinks) ? HARD_LINKS : 0) | (flagOr(true, 'clone', given.clone) ? 0 : NO_CLONE) |
+      (flag('createParents', given.createParents) ? CREATE_PARENTS : 0) | (flagOr(true, 'mounts', given.mounts) ? MOUNTS : 0),
+    method: METHODS.indexOf(choice('method', given.method, METHODS) ?? 'copy'),
+    threads: threadsOf(given.threads),
+    exclude: patternsOf('exclude', given.exclude).join('\0'),
+    entries: undefined,
+  };
   const native = nativeHere();
-  if (native?.copyTree === undefined) throw needsNative('copyTree', 'Use fs.cp');
-  return countsOf(await run(source, given, (id) => native.copyTree?.(source, copy, id, 0, bits, threads, undefined)));
+  if (native === undefined) throw needsNative('copyTree', 'Use fs.cp');
+  return countsOf(await run(call.from, given, (id) => native.copyTree({ id, ...call })));
 }
 
 const mirrorReportOf = (outcome: TreeOutcome): MirrorReport => {
@@ -150,7 +195,7 @@ function changesOf([, , , , , , , changes]: TreeOutcome): TreeChange[] {
  *
  * @throws TreeError if entries are not the same or not deleted; the rest is done. Also if `from` is
  * no directory, or one of both directories is in the other one. TypeError for wrong arguments. An
- * error with the code ERR_SMALLFRY_NOT_NATIVE without the native addon, and on Windows
+ * error with the code ERR_SMALLFRY_NOT_NATIVE without the native addon
  */
 export async function mirrorTree(from: PathLike, to: PathLike, options?: MirrorTreeOptions): Promise<MirrorReport> {
   const given = optionsOf(options);
@@ -166,8 +211,8 @@ export async function mirrorTree(from: PathLike, to: PathLike, options?: MirrorT
     exclude: patternsOf('exclude', given.exclude).join('\0'),
   };
   const native = nativeHere();
-  if (native?.mirrorTree === undefined) throw needsNative('mirrorTree', 'Use fs.cp');
-  const outcome = await run(call.from, given, (id) => native.mirrorTree?.({ id, ...call }), mirrorReportOf);
+  if (native === undefined) throw needsNative('mirrorTree', 'Use fs.cp');
+  const outcome = await run(call.from, given, (id) => native.mirrorTree({ id, ...call }), mirrorReportOf);
   const report = mirrorReportOf(outcome);
   return isDry ? { ...report, changes: changesOf(outcome) } : report;
 }
@@ -182,9 +227,15 @@ export async function mirrorTree(from: PathLike, to: PathLike, options?: MirrorT
  * A link is removed itself, at the path and below it. Another program may exchange directories and
  * links meanwhile: what they lead to stays. Nothing of this is flushed.
  *
+ * There is nothing like `smallfry rm --later`, which renames the tree and has another process remove
+ * it. That takes a program that is there later, and looks for what a killed process has left.
+ *
+ * On Windows read-only files are removed. A file that another program has open and does not share
+ * is waited for, up to a second in each directory.
+ *
  * @throws TreeError if entries could not be removed; the others are removed. Also for a path that
  * ends in `.` or `..`, or is the root directory. TypeError for wrong arguments. An error with the
- * code ERR_SMALLFRY_NOT_NATIVE without the native addon, and on Windows
+ * code ERR_SMALLFRY_NOT_NATIVE without the native addon
  */
 export async function removeTree(path: PathLike, options?: RemoveTreeOptions): Promise<TreeCounts> {
   const given = optionsOf(options);
@@ -192,6 +243,6 @@ export async function removeTree(path: PathLike, options?: RemoveTreeOptions): P
   const bits = (flag('force', given.force) ? MISSING_OK : 0) | (flag('mounts', given.mounts) ? MOUNTS : 0);
   const threads = threadsOf(given.threads);
   const native = nativeHere();
-  if (native?.removeTree === undefined) throw needsNative('removeTree', 'Use fs.rm with `recursive`');
-  return countsOf(await run(text, given, (id) => native.removeTree?.(text, id, 0, bits, threads)));
+  if (native === undefined) throw needsNative('removeTree', 'Use fs.rm with `recursive`');
+  return countsOf(await run(text, given, (id) => native.removeTree(text, id, 0, bits, threads)));
 }

@@ -73,6 +73,8 @@ export interface TreeSessionOptions extends SessionOptions {
 export interface HashSessionOptions extends Omit<SessionOptions, 'maxInFlight'> {
   /** An index of the algorithms in `bulk/hash.ts`. */
   algorithm: number;
+  /** A number of `openCache`; 0 for none. */
+  cache: number;
 }
 
 /** The arguments of a call for a tree. */
@@ -82,6 +84,24 @@ interface TreeCall {
   threads: number;
   /** Patterns, joined by NUL. */
   exclude: string;
+}
+
+/** The arguments of a copy. */
+export interface TreeCopy extends Omit<TreeCall, 'id'> {
+  from: string;
+  to: string;
+  bits: number;
+  /** An index of the methods in `bulk/trees.ts`. */
+  method: number;
+  /**
+   * The paths below the source of the only entries that are copied, joined by NUL; undefined for
+   * all that are not excluded.
+   */
+  entries: string | undefined;
+}
+
+export interface CopyCall extends TreeCopy {
+  id: number;
 }
 
 export interface MirrorCall extends TreeCall {
@@ -118,6 +138,7 @@ export interface HashTreeCall extends TreeCall {
   path: string;
   /** As for files. */
   algorithm: number;
+  cache: number;
 }
 
 /**
@@ -165,37 +186,38 @@ export interface Native extends NativePackageJSON {
   /** Sets the array in which `complete` and `lookUp` put the status of a file. */
   setStatusArray(array: Float64Array): void;
   /**
-   * Copies a tree as the bits of `option-bits.ts` say, and calls `complete` with its outcome. 0
-   * threads stand for as many as pay. Only the entries whose paths below the source are given,
-   * joined by NUL, are copied; undefined for all. Only Unix systems have functions for trees.
+   * Copies, mirrors, unpacks, packs or hashes, and calls `complete` with the outcome. Returns a
+   * text if an option is wrong.
    */
-  copyTree?(
-    from: string, to: string, id: number, ownScope: 0 | 1, bits: number, threads: number, entries: string | undefined,
-  ): undefined;
-  copyTreeSync?(from: string, to: string, bits: number, threads: number, entries: string | undefined): TreeOutcome;
-  /** Removes a tree as `copyTree` copies one. */
-  removeTree?(path: string, id: number, ownScope: 0 | 1, bits: number, threads: number): undefined;
-  removeTreeSync?(path: string, bits: number, threads: number): TreeOutcome;
+  copyTree(call: CopyCall): string | undefined;
+  mirrorTree(call: MirrorCall): string | undefined;
+  unpack(call: UnpackCall): string | undefined;
+  pack(call: PackCall): string | undefined;
+  hashTree(call: HashTreeCall): string | undefined;
+  copyTreeSync(copy: TreeCopy): TreeOutcome;
   /**
-   * Mirrors, unpacks, packs or hashes, and calls `complete` with the outcome. Returns a text if an
-   * option is wrong.
+   * Removes a tree as the bits of `option-bits.ts` say, and calls `complete` with the outcome. 0
+   * threads stand for as many as pay.
    */
-  mirrorTree?(call: MirrorCall): string | undefined;
-  unpack?(call: UnpackCall): string | undefined;
-  pack?(call: PackCall): string | undefined;
-  hashTree?(call: HashTreeCall): string | undefined;
+  removeTree(path: string, id: number, ownScope: 0 | 1, bits: number, threads: number): undefined;
+  removeTreeSync(path: string, bits: number, threads: number): TreeOutcome;
+  /** Opens a cache of digests, and calls `complete` with its number. */
+  openCache(path: string, id: number): undefined;
+  /** Saves and closes a cache, and calls `complete`. */
+  saveCache(cache: number, id: number): undefined;
   /**
    * Lists a directory and some of those in it, as `src/trees/list.rs` describes it. A directory
-   * that cannot be listed, or has names that are not UTF-8, gives no listing.
+   * that cannot be listed, or has names that are not UTF-8, gives no listing. Only Unix systems
+   * have it.
    */
   listTree?(path: string, id: number, ownScope: 0 | 1): undefined;
   listTreeSync?(path: string): string | undefined;
   /** Tells whether a copy of a directory meets an entry where a link goes. */
-  linksHaveEntriesInTheWay?(from: string, to: string): 0 | 1;
+  linksHaveEntriesInTheWay(from: string, to: string): 0 | 1;
   /** Begins nothing more for a tree. */
-  cancelTree?(id: number): void;
+  cancelTree(id: number): void;
   /** Returns the number of entries that are done and their bytes; undefined once all is done. */
-  treeProgress?(id: number): [entries: number, bytes: number] | undefined;
+  treeProgress(id: number): [entries: number, bytes: number] | undefined;
   /** Begins a call that reads many files. Returns -1 if there is no thread for it. */
   openRead(options: ReadSessionOptions): number | undefined;
   /** Begins a call that writes many files. Returns -1 if there is no thread for it. */

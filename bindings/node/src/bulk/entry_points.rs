@@ -186,7 +186,8 @@ unsafe extern "C" fn open_write(
     })
 }
 
-/// `openHash({ id, results, bits, algorithm, threads })`: as [`open_read`], for digests.
+/// `openHash({ id, results, bits, algorithm, threads, cache })`: as [`open_read`], for digests. The
+/// cache is a number of `openCache`; 0 for none.
 unsafe extern "C" fn open_hash(
     env: sys::napi_env,
     info: sys::napi_callback_info,
@@ -199,6 +200,10 @@ unsafe extern "C" fn open_hash(
             .strategy(strategy(env, options.value(c"threads")))
             // The session cancels it, also in the middle of a file.
             .control(&Control::new());
+        let caches = &sessions.environment.caches;
+        if let Some(cache) = caches.find(int32(env, options.value(c"cache"))) {
+            hasher.cache(&cache);
+        }
         let work = Work {
             task: Hash(hasher.task()),
             options: BatchOptions {

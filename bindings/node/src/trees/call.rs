@@ -1,5 +1,6 @@
 //! A call whose arguments are one object, which `lib/` has made and checked.
 
+use std::collections::HashSet;
 use std::ffi::CStr;
 use std::io;
 use std::num::NonZeroUsize;
@@ -7,7 +8,7 @@ use std::path::PathBuf;
 
 use napi_sys as sys;
 use smallfry::bulk::Strategy;
-use smallfry::tree::Exclude;
+use smallfry::tree::{Exclude, Method};
 use smallfry_options::OptionBits;
 
 use crate::environment::Environment;
@@ -56,6 +57,20 @@ impl Call<'_> {
 
     pub(super) fn strategy(&self) -> Strategy {
         strategy(self.number(c"threads"))
+    }
+
+    /// Returns the way of copying, by the number that `lib/bulk/trees.ts` has for it.
+    pub(super) fn method(&self) -> Method {
+        match self.number(c"method") {
+            1 => Method::HardLink,
+            _ => Method::Copy,
+        }
+    }
+
+    /// Returns the only paths that are wanted, which are joined by NUL; `None` for all.
+    pub(super) fn entries(&self) -> Option<HashSet<PathBuf>> {
+        let entries = self.is_string(c"entries").then(|| self.bytes(c"entries"))?;
+        Some(entries.split(|byte| *byte == 0).map(path_of).collect())
     }
 
     /// Compiles the patterns, which are joined by NUL; `None` for no patterns.

@@ -21,15 +21,15 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function(c"unpack", unpack),
     Function(c"pack", pack),
     Function(c"hashTree", hash_tree),
-    Function(c"listTree", list_tree),
-    Function(c"listTreeSync", list_tree_sync),
+    Function(c"openCache", open_cache),
+    Function(c"saveCache", save_cache),
     Function(c"linksHaveEntriesInTheWay", links_have_entries_in_the_way),
     Function(c"cancelTree", cancel_tree),
     Function(c"treeProgress", tree_progress),
 ];
 
 /// Hands in a call with its number and whether it wants a callback scope of its own.
-fn later(
+pub(super) fn later(
     env: sys::napi_env,
     environment: &Environment,
     [id, own_scope]: [sys::napi_value; 2],
@@ -40,27 +40,30 @@ fn later(
     undefined(env)
 }
 
-/// `copyTree(from, to, id, ownScope, bits, threads, entries)`. The outcome comes to `complete`.
+/// `copyTree({ id, from, to, bits, threads, method, exclude, entries })`. The outcome comes to
+/// `complete`.
 unsafe extern "C" fn copy_tree(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    called(env, info, |environment: &Environment, values| {
-        let [from, to, id, own_scope, bits, threads, entries] = values;
-        let work = Work::copy(env, environment, [from, to], bits, threads, entries);
-        later(env, environment, [id, own_scope], work)
-    })
+    begin(env, info, Work::copy)
 }
 
-/// `copyTreeSync(from, to, bits, threads, entries)`. Returns the outcome.
+/// `copyTreeSync({ from, to, bits, threads, method, exclude, entries })`. Returns the outcome.
 unsafe extern "C" fn copy_tree_sync(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    called(env, info, |environment: &Environment, values| {
-        let [from, to, bits, threads, entries] = values;
-        let work = Work::copy(env, environment, [from, to], bits, threads, entries);
-        work.run_here(env)
+    called(env, info, |environment: &Environment, [object]| {
+        let call = Call {
+            env,
+            environment,
+            object,
+        };
+        match Work::copy(call) {
+            Ok(work) => work.run_here(env),
+            Err(_) => undefined(env),
+        }
     })
 }
 
@@ -139,8 +142,8 @@ unsafe extern "C" fn pack(env: sys::napi_env, info: sys::napi_callback_info) -> 
     begin(env, info, Work::pack)
 }
 
-/// `hashTree({ id, path, algorithm, threads, exclude })`. The outcome, with the digest, comes to
-/// `complete`.
+/// `hashTree({ id, path, algorithm, threads, exclude, cache })`. The outcome, with the digest, comes
+/// to `complete`. The cache is a number of `openCache`; 0 for none.
 unsafe extern "C" fn hash_tree(
     env: sys::napi_env,
     info: sys::napi_callback_info,
@@ -148,25 +151,41 @@ unsafe extern "C" fn hash_tree(
     begin(env, info, Work::hash)
 }
 
-/// `listTree(path, id, ownScope)`. The listing comes to `complete`, as [`list::list`] makes it.
-unsafe extern "C" fn list_tree(
+/// `openCache(path, id)`. Its number comes to `complete`.
+unsafe extern "C" fn open_cache(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    called(env, info, |environment: &Environment, values| {
-        let [path, id, own_scope] = values;
-        let work = Work::List(path_of(&environment.bytes_of(env, path)));
-        later(env, environment, [id, own_scope], work)
+    called(env, info, |environment: &Environment, [path, id]| {
+        let work = Work::OpenCache(path_of(&environment.bytes_of(env, path)));
+        push(
+            env,
+            environment,
+            int32(env, id).cast_unsigned(),
+            false,
+            work,
+        );
+        undefined(env)
     })
 }
 
-/// `listTreeSync(path)`. Returns the listing; undefined if there is an error.
-unsafe extern "C" fn list_tree_sync(
+/// `saveCache(cache, id)`: saves and closes it.
+unsafe extern "C" fn save_cache(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    called(env, info, |environment: &Environment, [path]| {
-        Work::List(path_of(&environment.bytes_of(env, path))).run_here(env)
+    called(env, info, |environment: &Environment, [cache, id]| {
+        if let Some(cache) = environment.caches.take(int32(env, cache)) {
+            let work = Work::SaveCache(cache);
+            push(
+                env,
+                environment,
+                int32(env, id).cast_unsigned(),
+                false,
+                work,
+            );
+        }
+        undefined(env)
     })
 }
 

@@ -1,35 +1,39 @@
 //! The work of a call for a tree.
 
-use std::collections::HashSet;
 use std::io;
 use std::path::PathBuf;
 
 use napi_sys as sys;
 use smallfry::archive::{Format, Packer, Unpacker};
 use smallfry::bulk::Control;
-use smallfry::hash::Hasher;
+use smallfry::hash::{Cache, Hasher};
 use smallfry::tree::{Copier, Mirror, Remover};
 use smallfry_options::{Changes, OptionBits};
 
 use super::call::{Call, strategy};
+#[cfg(unix)]
 use super::list;
 use crate::algorithm;
 use crate::environment::Environment;
+#[cfg(unix)]
 use crate::errors::Failure;
 use crate::mailbox::{Answer, JobResult};
 use crate::sys::path_of;
 use crate::tree_outcome::Outcome;
-use crate::value::{int32, is_string, undefined, utf8};
+use crate::value::{int32, undefined, utf8};
 
 /// The work of one call.
 pub(super) enum Work {
     Copy(Copier, PathBuf, PathBuf),
     Mirror(Mirror, PathBuf, PathBuf, Changes),
     Remove(Remover, PathBuf),
+    #[cfg(unix)]
     List(PathBuf),
     Unpack(Unpacker, Archive, PathBuf),
     Pack(Packer, Format, Source, PathBuf),
     Hash(Hasher, PathBuf),
+    OpenCache(PathBuf),
+    SaveCache(Cache),
 }
 
 /// An archive that is unpacked.
@@ -56,23 +60,16 @@ impl Source {
 }
 
 impl Work {
-    pub(super) fn copy(
-        env: sys::napi_env,
-        environment: &Environment,
-        paths: [sys::napi_value; 2],
-        bits: sys::napi_value,
-        threads: sys::napi_value,
-        entries: sys::napi_value,
-    ) -> Self {
-        let mut copier = OptionBits::new(int32(env, bits)).copier();
-        copier.strategy(strategy(int32(env, threads)));
-        if is_string(env, entries) {
-            let entries = environment.strings.to_vec(env, entries);
-            let entries: HashSet<PathBuf> = entries.split(|byte| *byte == 0).map(path_of).collect();
+    /// Reads a call of `copyTree`. An error says which option is wrong.
+    pub(super) fn copy(call: Call<'_>) -> io::Result<Self> {
+        let mut copier = call.bits().copier();
+        copier.strategy(call.strategy()).method(call.method());
+        if let Some(entries) = call.entries() {
             copier.filter(move |path| entries.contains(path));
+        } else if let Some(exclude) = call.exclude()? {
+            copier.filter(move |path| !exclude.has(path));
         }
-        let [from, to] = paths.map(|path| path_of(&environment.bytes_of(env, path)));
-        Self::Copy(copier, from, to)
+        Ok(Self::Copy(copier, call.path(c"from"), call.path(c"to")))
     }
 
     pub(super) fn remove(
@@ -156,6 +153,9 @@ impl Work {
         hasher
             .algorithm(algorithm::numbered(call.number(c"algorithm")))
             .strategy(call.strategy());
+        if let Some(cache) = call.environment.caches.find(call.number(c"cache")) {
+            hasher.cache(&cache);
+        }
         if let Some(exclude) = call.exclude()? {
             hasher.filter(move |path| !exclude.has(path));
         }
@@ -184,6 +184,12 @@ impl Work {
                 packer.pack(format, archive, [(source.path, name)]).into()
             }
             Self::Hash(mut hasher, path) => hasher.control(control).tree(path).into(),
+            Self::OpenCache(path) => return Ok(Answer::Cache(Cache::open(path)?)),
+            Self::SaveCache(cache) => {
+                cache.save()?;
+                return Ok(Answer::Nothing);
+            }
+            #[cfg(unix)]
             Self::List(path) => {
                 return match list::list(&path) {
                     Ok(listing) => Ok(Answer::Text(listing)),

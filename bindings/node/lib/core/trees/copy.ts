@@ -6,7 +6,7 @@
 import fs = require('node:fs');
 import path = require('node:path');
 
-import { type TreeOutcome } from '../addon.js';
+import { type TreeCopy, type TreeOutcome } from '../addon.js';
 import { mayCopy, mayCopySync } from '../heard.js';
 import { metadataPromises } from '../metadata/index.js';
 import { native } from '../native.js';
@@ -68,11 +68,14 @@ function failedOf({ from, to }: Path, [, , , errors]: TreeOutcome): Path[] {
   });
 }
 
+/** Returns the arguments of native code for a copy of the tree, or of the entries that are given. */
+const callOf = ({ from, to, bits }: Plan, entries: readonly string[] | undefined): TreeCopy => (
+  { from, to, bits, threads: 0, method: 0, exclude: '', entries: entries?.join('\0') }
+);
+
 /** Copies a tree, or the entries of it that are given. node:fs does the entries that fail. */
 async function copy(planned: Plan, options: object, entries?: readonly string[]): Promise<void> {
-  const { from, to, bits } = planned;
-  const begin = (id: number): undefined => native?.copyTree?.(from, to, id, 0, bits, 0, entries?.join('\0'));
-  const outcome = await later(from, begin) as TreeOutcome;
+  const outcome = await later(planned.from, (id) => native?.copyTree({ id, ...callOf(planned, entries) })) as TreeOutcome;
   if (!hasFailed(outcome)) return;
   for (const one of failedOf(planned, outcome)) await original.promises.cp(one.from, one.to, { ...options, filter: undefined });
 }
@@ -165,12 +168,12 @@ export const cpSync = ((from: unknown, to: unknown, options: unknown) => {
     }
     found = findSync(planned, there === undefined, filter);
     if (found === undefined) return undefined;
-  } else if (isTree && there?.isDirectory() === true && native?.linksHaveEntriesInTheWay?.(planned.from, planned.to) === 1) {
+  } else if (isTree && there?.isDirectory() === true && native?.linksHaveEntriesInTheWay(planned.from, planned.to) === 1) {
     // The errors of a link that is copied by itself are others than in a tree.
     return (original.cpSync as AnyFunction)(from, to, options);
   }
   if (found === undefined || found.entries.length > 0) {
-    const outcome = native?.copyTreeSync?.(planned.from, planned.to, planned.bits, 0, found?.entries.join('\0'));
+    const outcome = native?.copyTreeSync(callOf(planned, found?.entries));
     // Node's own copies the entries that failed, or throws their errors.
     const failed = outcome === undefined ? [planned] : failedOf(planned, outcome);
     for (const one of failed) {

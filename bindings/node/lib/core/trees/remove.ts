@@ -36,7 +36,7 @@ const loadNodesSync = once(() => { uncounted.rmSync('', { recursive: true, force
 
 /** Removes what node:fs would. It has to do what native code could not do. */
 async function remove({ path, bits }: Plan, options: object): Promise<void> {
-  const removed = later(path, (id) => native?.removeTree?.(path, id, 0, bits, 0)) as Promise<TreeOutcome>;
+  const removed = later(path, (id) => native?.removeTree(path, id, 0, bits, 0)) as Promise<TreeOutcome>;
   const [outcome] = await Promise.all([removed, loadNodes()]);
   if (hasFailed(outcome)) await original.promises.rm(path, options);
 }
@@ -56,7 +56,7 @@ export const rmSync = ((path: unknown, options: unknown) => {
   const planned = mayRemoveSync() ? plan(path, options) : undefined;
   if (planned !== undefined) {
     loadNodesSync();
-    const outcome = native?.removeTreeSync?.(planned.path, planned.bits, 0);
+    const outcome = native?.removeTreeSync(planned.path, planned.bits, 0);
     if (outcome !== undefined && !hasFailed(outcome)) return;
   }
   (original.rmSync as AnyFunction)(path, options);

@@ -10,8 +10,8 @@ export interface Path {
   to: string;
 }
 
-/** Tells whether native code may do the functions of node:fs for trees. */
-export const isUsable = (): boolean => native?.removeTree !== undefined && isTestedNode && !usesVirtualFiles();
+/** Tells whether native code may do the functions of node:fs for trees, as on Unix systems. */
+export const isUsable = (): boolean => native?.listTree !== undefined && isTestedNode && !usesVirtualFiles();
 
 /** A path that names nothing by itself. */
 const SPECIAL = /^\/*$|(?:^|\/)\.{1,2}\/*$|\0/;
