@@ -14,7 +14,7 @@ import { pathToFileURL } from 'node:url';
 import zlib from 'node:zlib';
 
 import {
-  bulk, LINKS, makeDirectory, packageDirectory, program, runNode, runProgram, runScript, testNeeding, testOnUnix, turn, withoutAddon,
+  bulk, isWindows, LINKS, makeDirectory, packageDirectory, program, runNode, runProgram, runScript, testNeeding, testOnUnix, turn, withoutAddon,
 } from './support.mjs';
 
 const { pack, unpack } = bulk;
@@ -271,6 +271,8 @@ test('progress only grows, up to what was done', async () => {
     check(await pack(`${dir}/from`, `${dir}/a.${format}`, { ...options, level: 1 }));
     check(await unpack(`${dir}/a.${format}`, `${dir}/${format}`, options));
   }
+  // Windows does not replace a file that is looked at all the time.
+  if (isWindows) return;
   // The call ends while the program is busy. The next report is due before its result is looked at.
   fs.writeFileSync(`${dir}/b.zip`, 'old');
   const busy = () => {

@@ -193,13 +193,15 @@ testOnUnix('caches of digests', 'errors of the cache reach the caller, and no ot
   assert.strictEqual(fs.readFileSync(text, 'utf8'), 'no cache');
   await assert.rejects(hashFiles([file], { cache: directory }), { code: 'ERR_SMALLFRY_REFUSED', path: directory });
   const missing = at('missing/digests');
-  for (const call of [hashFiles([file], { cache: missing }), hashTree(file, { cache: missing })]) await assert.rejects(call, { code: 'ENOENT' });
+  for (const call of [() => hashFiles([file], { cache: missing }), () => hashTree(file, { cache: missing })]) {
+    await assert.rejects(call(), { code: 'ENOENT', path: missing });
+  }
   for (const cache of [1, null, '', 'a\0b']) await assert.rejects(hashFiles([file], { cache }), (error) => error.code !== undefined, String(cache));
 });
 
 testOnWindows('a cache of digests is refused', async () => {
-  for (const call of [hashFiles(many, { cache: at('digests') }), hashTree(directory, { cache: at('digests') })]) {
-    await assert.rejects(call, { code: 'ERR_SMALLFRY_REFUSED' });
+  for (const call of [() => hashFiles(many, { cache: at('digests') }), () => hashTree(directory, { cache: at('digests') })]) {
+    await assert.rejects(call(), { code: 'ERR_SMALLFRY_REFUSED' });
   }
 });
 
