@@ -10,7 +10,7 @@ import { type TreeCopy, type TreeOutcome } from '../addon.js';
 import { mayCopy, mayCopySync } from '../heard.js';
 import { metadataPromises } from '../metadata/index.js';
 import { native } from '../native.js';
-import { ABSOLUTE_LINKS, CREATE_PARENTS, LINKS_REPLACE_NOTHING, MOUNTS, TIMES } from '../option-bits.js';
+import { ABSOLUTE_LINKS, CREATE_NEW, CREATE_PARENTS, FOLLOW_LINKS, LINKS_REPLACE_NOTHING, MOUNTS, TIMES } from '../option-bits.js';
 import { original, uncounted } from '../../original.js';
 import { type Filter, find, findSync, type Found } from './filtered.js';
 import { callBack, later } from './later.js';
@@ -24,21 +24,36 @@ const DEFAULTS = {
 interface Plan extends Path {
   bits: number;
   filter: Filter | undefined;
+  /** What links lead to is copied. */
+  follows: boolean;
+  /**
+   * Native code does the copy only if nothing is there. Otherwise node:fs writes through links that
+   * are in the place of copies, or looks at each entry that is there.
+   */
+  onlyNew: boolean;
 }
 
 /** Plans a call for native code; undefined if node:fs has to do it. */
 function plan(from: unknown, to: unknown, options: unknown): Plan | undefined {
   if (typeof options !== 'object' || options === null || Array.isArray(options) || !isUsable()) return undefined;
   const given: Record<string, unknown> = { ...DEFAULTS, ...options };
-  if (given.recursive !== true || given.force !== true || given.dereference !== false || given.mode !== 0) return undefined;
-  const { errorOnExist, filter, preserveTimestamps, verbatimSymlinks } = given;
-  if (typeof errorOnExist !== 'boolean' || typeof preserveTimestamps !== 'boolean' || typeof verbatimSymlinks !== 'boolean') return undefined;
-  // With a filter directories would have to get their times here.
-  if (filter !== undefined && (typeof filter !== 'function' || preserveTimestamps)) return undefined;
+  const { dereference, errorOnExist, filter, force, mode, preserveTimestamps, verbatimSymlinks } = given;
+  // Native code shares blocks in any case, where the file system can do that.
+  if (given.recursive !== true || (mode !== 0 && mode !== fs.constants.COPYFILE_FICLONE)) return undefined;
+  if (![dereference, errorOnExist, force, preserveTimestamps, verbatimSymlinks].every((one) => typeof one === 'boolean')) return undefined;
+  if (dereference === true && verbatimSymlinks === true) return undefined;
+  // Versions of Node differ in the errors for directories that are there.
+  if (force === false && errorOnExist === true) return undefined;
+  // With a filter directories would have to get their times here, and links are not listed. It may
+  // write files.
+  if (filter !== undefined && (typeof filter !== 'function' || preserveTimestamps || dereference || !force)) return undefined;
   const [source, copy] = [plainPath(from), plainPath(to)];
   if (source === undefined || copy === undefined) return undefined;
-  const bits = CREATE_PARENTS | LINKS_REPLACE_NOTHING | MOUNTS | (preserveTimestamps ? TIMES : 0) | (verbatimSymlinks ? 0 : ABSOLUTE_LINKS);
-  return { from: source, to: copy, bits, filter: filter as Filter | undefined };
+  const follows = dereference === true;
+  const links = follows ? FOLLOW_LINKS : verbatimSymlinks === true ? 0 : ABSOLUTE_LINKS;
+  const bits = CREATE_PARENTS | LINKS_REPLACE_NOTHING | MOUNTS | (preserveTimestamps === true ? TIMES : 0) |
+    (force === true ? 0 : CREATE_NEW) | links;
+  return { from: source, to: copy, bits, filter: filter as Filter | undefined, follows, onlyNew: follows || force !== true };
 }
 
 /** Has Node load the functions that its own `cp` calls, as `remove.ts` does for `rm`. */
@@ -94,6 +109,13 @@ async function copyFiltered(planned: Plan, filter: Filter, options: object): Pro
   await Promise.all(found.made.map((one) => metadataPromises.chmod(one.path, one.mode & 0o7777)));
 }
 
+/** Does a copy to where nothing is. node:fs does it if anything is there. */
+async function copyNew(planned: Plan, options: object): Promise<void> {
+  const there = await original.promises.lstat(planned.to).catch(without);
+  if (there === undefined) await copy(planned, options);
+  else await original.promises.cp(planned.from, planned.to, options);
+}
+
 /** Returns the status in place of an error: undefined for nothing, and else one that is unusual. */
 const without = (error: unknown): Pick<fs.Stats, 'isDirectory'> | undefined =>
   ((error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : { isDirectory: () => false });
@@ -131,7 +153,8 @@ type AnyFunction = (...args: unknown[]) => unknown;
 function begin(planned: Plan, options: unknown): Promise<void> {
   loadNodes();
   const given = { ...(options as object) };
-  return planned.filter === undefined ? copy(planned, given) : copyFiltered(planned, planned.filter, given);
+  if (planned.filter !== undefined) return copyFiltered(planned, planned.filter, given);
+  return planned.onlyNew ? copyNew(planned, given) : copy(planned, given);
 }
 
 /** Does `fs.cp`. */
@@ -151,10 +174,12 @@ export const cpPromised = ((from: unknown, to: unknown, options: unknown) => {
 /** Does `fs.cpSync`. */
 export const cpSync = ((from: unknown, to: unknown, options: unknown) => {
   const planned = mayCopySync() ? plan(from, to, options) : undefined;
-  if (planned === undefined) return (original.cpSync as AnyFunction)(from, to, options);
+  // What Node's own cpSync does with links differs between its versions.
+  if (planned === undefined || planned.follows) return (original.cpSync as AnyFunction)(from, to, options);
   loadNodesSync();
   const { filter } = planned;
   const [source, there] = [lookSync(planned.from), lookSync(planned.to)];
+  if (planned.onlyNew && there !== undefined) return (original.cpSync as AnyFunction)(from, to, options);
   const isTree = source?.isDirectory() === true;
   // Node 24 copies such a tree into itself until the process ends with an exception of C++.
   if (isTree && !isInsideByName(planned) && isInside(planned)) {
