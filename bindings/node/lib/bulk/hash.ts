@@ -87,8 +87,8 @@ function planHash(options: HashOptions): { algorithm: number; encode: ((hex: str
  */
 async function withCache<T>(native: Native, path: string | undefined, hash: (cache: number) => Promise<T>): Promise<T> {
   if (path === undefined) return hash(0);
-  const cache = await later(path, (id) => native.openCache(path, id)) as number;
-  const save = (): Promise<unknown> => later(path, (id) => native.saveCache(cache, id));
+  const cache = await later(path, (id) => native.openCache(path, id, 0)) as number;
+  const save = (): Promise<unknown> => later(path, (id) => native.saveCache(cache, id, 0));
   let result: T;
   try {
     result = await hash(cache);
@@ -145,8 +145,8 @@ type Result<O> = O extends { settle: true } ? PromiseSettledResult<Digest<O>>[] 
  * const digests = await hashFiles(paths, { cache: 'node_modules/.cache/digests' });
  * ```
  *
- * @throws TypeError for wrong arguments. The error of opening or saving the cache. An error with the code ERR_SMALLFRY_NOT_NATIVE without the
- * native addon
+ * @throws TypeError for wrong arguments. The error of opening or saving the cache. An error with
+ * the code ERR_SMALLFRY_NOT_NATIVE without the native addon
  */
 export const hashFiles = hashMany as <const O extends HashFilesOptions | undefined = undefined>(
   paths: Iterable<PathLike>, options?: O,

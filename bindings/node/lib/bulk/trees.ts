@@ -47,7 +47,10 @@ export interface CopyTreeOptions extends TreeOptions {
    * default. On Windows it is an error, as are the next two.
    */
   owner?: boolean | undefined;
-  /** Gives the copies the access control lists of their sources, or is an error. False by default. */
+  /**
+   * Gives the copies the access control lists of their sources. One that cannot be given is an
+   * error. False by default.
+   */
   accessLists?: boolean | undefined;
   /**
    * Gives the copies the extended attributes of their sources, except for those that the file
@@ -227,8 +230,8 @@ export async function mirrorTree(from: PathLike, to: PathLike, options?: MirrorT
  * A link is removed itself, at the path and below it. Another program may exchange directories and
  * links meanwhile: what they lead to stays. Nothing of this is flushed.
  *
- * There is nothing like `smallfry rm --later`, which renames the tree and has another process remove
- * it. That takes a program that is there later, and looks for what a killed process has left.
+ * There is nothing like `smallfry rm --later`, which renames the tree and has another process
+ * remove it. That takes a program that is there later, and looks for what a killed process has left.
  *
  * On Windows read-only files are removed. A file that another program has open and does not share
  * is waited for, up to a second in each directory.

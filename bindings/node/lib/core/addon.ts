@@ -202,9 +202,9 @@ export interface Native extends NativePackageJSON {
   removeTree(path: string, id: number, ownScope: 0 | 1, bits: number, threads: number): undefined;
   removeTreeSync(path: string, bits: number, threads: number): TreeOutcome;
   /** Opens a cache of digests, and calls `complete` with its number. */
-  openCache(path: string, id: number): undefined;
+  openCache(path: string, id: number, ownScope: 0 | 1): undefined;
   /** Saves and closes a cache, and calls `complete`. */
-  saveCache(cache: number, id: number): undefined;
+  saveCache(cache: number, id: number, ownScope: 0 | 1): undefined;
   /**
    * Lists a directory and some of those in it, as `src/trees/list.rs` describes it. A directory
    * that cannot be listed, or has names that are not UTF-8, gives no listing. Only Unix systems

@@ -142,8 +142,8 @@ unsafe extern "C" fn pack(env: sys::napi_env, info: sys::napi_callback_info) -> 
     begin(env, info, Work::pack)
 }
 
-/// `hashTree({ id, path, algorithm, threads, exclude, cache })`. The outcome, with the digest, comes
-/// to `complete`. The cache is a number of `openCache`; 0 for none.
+/// `hashTree({ id, path, algorithm, threads, exclude, cache })`. The outcome, with the digest,
+/// comes to `complete`. The cache is a number of `openCache`; 0 for none.
 unsafe extern "C" fn hash_tree(
     env: sys::napi_env,
     info: sys::napi_callback_info,
@@ -151,41 +151,29 @@ unsafe extern "C" fn hash_tree(
     begin(env, info, Work::hash)
 }
 
-/// `openCache(path, id)`. Its number comes to `complete`.
+/// `openCache(path, id, ownScope)`. Its number comes to `complete`.
 unsafe extern "C" fn open_cache(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    called(env, info, |environment: &Environment, [path, id]| {
+    called(env, info, |environment: &Environment, values| {
+        let [path, id, own_scope] = values;
         let work = Work::OpenCache(path_of(&environment.bytes_of(env, path)));
-        push(
-            env,
-            environment,
-            int32(env, id).cast_unsigned(),
-            false,
-            work,
-        );
-        undefined(env)
+        later(env, environment, [id, own_scope], work)
     })
 }
 
-/// `saveCache(cache, id)`: saves and closes it.
+/// `saveCache(cache, id, ownScope)`: saves and closes it.
 unsafe extern "C" fn save_cache(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    called(env, info, |environment: &Environment, [cache, id]| {
-        if let Some(cache) = environment.caches.take(int32(env, cache)) {
-            let work = Work::SaveCache(cache);
-            push(
-                env,
-                environment,
-                int32(env, id).cast_unsigned(),
-                false,
-                work,
-            );
+    called(env, info, |environment: &Environment, values| {
+        let [cache, id, own_scope] = values;
+        match environment.caches.take(int32(env, cache)) {
+            Some(cache) => later(env, environment, [id, own_scope], Work::SaveCache(cache)),
+            None => undefined(env),
         }
-        undefined(env)
     })
 }
 

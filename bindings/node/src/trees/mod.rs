@@ -4,7 +4,7 @@
 //! each. More threads help with a large tree, as many as pay. A call that is cancelled, or whose
 //! environment or process ends, ends after the entries that were begun. `entry_points.rs` has the
 //! functions that JavaScript calls, `call.rs` reads their arguments, and `work.rs` has what they
-//! do. `list.rs` lists trees for filters of node:fs, and `links.rs` finds links that node:fs has to copy.
+//! do. `list.rs` lists trees for filters, and `links.rs` finds links that node:fs has to copy.
 
 mod call;
 mod entry_points;

@@ -83,7 +83,7 @@ function failedOf({ from, to }: Path, [, , , errors]: TreeOutcome): Path[] {
   });
 }
 
-/** Returns the arguments of native code for a copy of the tree, or of the entries that are given. */
+/** Returns the arguments of native code for a copy of a tree, or of the entries of it. */
 const callOf = ({ from, to, bits }: Plan, entries: readonly string[] | undefined): TreeCopy => (
   { from, to, bits, threads: 0, method: 0, exclude: '', entries: entries?.join('\0') }
 );
