@@ -5,7 +5,9 @@
 mod common;
 
 use std::fs;
-use std::io::{Cursor, ErrorKind, Read, Write};
+#[cfg(unix)]
+use std::io::Cursor;
+use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
@@ -33,8 +35,8 @@ use smallfry::bulk::Control;
 use smallfry::bulk::Strategy;
 use smallfry::tree::Existing;
 use tar::{Builder, EntryType, Header};
-use zip::ZipWriter;
-use zip::write::SimpleFileOptions;
+#[cfg(unix)]
+use zip::{ZipWriter, write::SimpleFileOptions};
 
 /// Runs a program that must succeed.
 fn run(program: &str, arguments: &[&str], directory: &Path) {
