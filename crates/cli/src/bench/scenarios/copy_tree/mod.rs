@@ -61,7 +61,7 @@ impl Scenario for CopyTree {
         has_jvm_rows: true,
         ..tree_jobs::facts(
             "copy-tree",
-            "A tree copied: cp, newer tools, node:fs, fs-extra, raw system calls and smallfry",
+            "A tree copied: cp, newer tools, node:fs, fs-extra, raw calls and smallfry",
             include_str!("driver.js"),
         )
     };

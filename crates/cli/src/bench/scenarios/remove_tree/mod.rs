@@ -53,7 +53,7 @@ impl Scenario for RemoveTree {
         has_jvm_rows: true,
         ..tree_jobs::facts(
             "remove-tree",
-            "A tree removed: rm, newer tools, node:fs, fs-extra, raw system calls and smallfry",
+            "A tree removed: rm, newer tools, node:fs, fs-extra, raw calls and smallfry",
             include_str!("driver.js"),
         )
     };
