@@ -159,11 +159,22 @@ test('a tree cannot be copied into itself', async () => {
   assert.deepStrictEqual(fs.readdirSync(`${dir}/from/sub`), ['b']);
 });
 
+test('unchanged files stay, and a copy can be flushed', async () => {
+  const dir = fresh();
+  const options = { times: true, onlyIfChanged: true, durability: 'full' };
+  const { files } = await copyTree(`${dir}/from`, `${dir}/to`, options);
+  fs.appendFileSync(`${dir}/from/sub/b`, 'more');
+  // `a` is another name of it. A link is the same.
+  assert.strictEqual((await copyTree(`${dir}/from`, `${dir}/to`, options)).files, 2);
+  assert.strictEqual(files, 2 + LINKS);
+  assert.strictEqual(read(dir, 'to/sub/b'), read(dir, 'from/sub/b'));
+});
+
 test('wrong arguments are refused before anything is done', async () => {
   const dir = fresh();
   for (const options of [
     { existing: 'no' }, { links: 'followed' }, { times: 1 }, { threads: 0 }, { signal: {} }, { onProgress: 1 }, { hardLinks: 'x' }, 1,
-    { method: 'link' }, { exclude: '[' }, { exclude: [''] }, { owner: 1 }, { accessLists: 'x' }, { attributes: 0 },
+    { method: 'link' }, { onlyIfChanged: 1 }, { durability: 'flush' }, { exclude: '[' }, { exclude: [''] }, { owner: 1 }, { accessLists: 'x' }, { attributes: 0 },
   ]) {
     await assert.rejects(copyTree(`${dir}/from`, `${dir}/to`, options), TypeError);
   }

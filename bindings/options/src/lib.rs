@@ -135,6 +135,17 @@ impl OptionBits {
         }
     }
 
+    /// Returns the way of copying with that number, which is its place in the lists of the front
+    /// ends.
+    pub const fn method(number: i32) -> Method {
+        match number {
+            1 => Method::Clone,
+            2 => Method::HardLink,
+            3 => Method::Copy,
+            _ => Method::Auto,
+        }
+    }
+
     /// Returns what happens to symbolic links that are copied.
     const fn links(self) -> Links {
         if self.has(FOLLOW_LINKS) {
@@ -159,11 +170,8 @@ impl OptionBits {
             .access_lists(self.has(PERMISSIONS))
             .attributes(self.has(ATTRIBUTES))
             .hard_links(self.has(HARD_LINKS))
-            .method(if self.has(NO_CLONE) {
-                Method::Copy
-            } else {
-                Method::Auto
-            })
+            .only_if_changed(self.has(ONLY_IF_CHANGED))
+            .durability(self.durability())
             .mounts(self.has(MOUNTS));
         copier
     }

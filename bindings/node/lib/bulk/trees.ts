@@ -4,13 +4,15 @@ import { type TreeOutcome } from '../core/addon.js';
 import { flag, optionsOf, type PathLike, pathText, threadsOf } from '../core/many.js';
 import { nativeHere, needsNative } from '../core/native.js';
 import {
-  ABSOLUTE_LINKS, ATTRIBUTES, COMPARE_CONTENTS, CREATE_NEW, CREATE_PARENTS, DELETE, DRY_RUN, FOLLOW_LINKS, HARD_LINKS, KEEP_EXISTING,
-  MISSING_OK, MOUNTS, NO_CLONE, OWNER, PERMISSIONS, TIMES,
+  ABSOLUTE_LINKS, ATTRIBUTES, COMPARE_CONTENTS, CREATE_NEW, CREATE_PARENTS, DELETE, DRY_RUN, FLUSH_DATA, FLUSH_FULL, FOLLOW_LINKS,
+  HARD_LINKS, KEEP_EXISTING, MISSING_OK, MOUNTS, NO_CLONE, ONLY_IF_CHANGED, OWNER, PERMISSIONS, TIMES,
 } from '../core/option-bits.js';
 import { choice, countsOf, flagOr, patternsOf, run, type TreeCounts, type TreeOptions } from './tree-calls.js';
 
 /** The ways of copying, by the numbers that native code knows. */
-const METHODS = ['copy', 'hard-link'] as const;
+const METHODS = ['auto', 'clone', 'hard-link', 'copy'] as const;
+
+const LEVELS = ['none', 'data', 'full'] as const;
 
 export interface CopyTreeOptions extends TreeOptions {
   /**
@@ -20,9 +22,11 @@ export interface CopyTreeOptions extends TreeOptions {
    */
   existing?: 'replace' | 'keep' | 'error' | undefined;
   /**
-   * The way in which a copy comes to its contents: `'copy'` for a new file, and `'hard-link'` for a
-   * further name of the source, with its permissions, owner, attributes and times, as by `cp -lP`.
-   * The system refuses that between file systems. `'copy'` by default.
+   * The way in which a copy comes to its contents. `'auto'` shares blocks with the source until one
+   * of both changes, where the file system can do that (Btrfs, XFS); `'clone'` does so or is an
+   * error, and `'copy'` never does. `'hard-link'` makes a further name of the source, with its
+   * permissions, owner, attributes and times, as by `cp -lP`. The system refuses that between file
+   * systems. `'auto'` by default.
    */
   method?: typeof METHODS[number] | undefined;
   /**
@@ -60,10 +64,16 @@ export interface CopyTreeOptions extends TreeOptions {
   /** Makes names of one file in the source names of one file in the copy. True by default. */
   hardLinks?: boolean | undefined;
   /**
-   * Lets a copy share its blocks with its source until one of both changes, where the file system
-   * can do that (Btrfs, XFS). True by default.
+   * Leaves a file as it is if it has the size and time of its source, and a link that has the same
+   * target and time. It needs `times`, or each copy has a time of its own. False by default.
    */
-  clone?: boolean | undefined;
+  onlyIfChanged?: boolean | undefined;
+  /**
+   * What survives a power failure after the call: with `'full'` the whole copy, with `'data'` the
+   * contents of files whose names do. Files that are replaced are the old or the new ones. ext4,
+   * XFS and Btrfs are flushed once, at the end. `'none'` by default.
+   */
+  durability?: typeof LEVELS[number] | undefined;
   /** Makes missing directories above the destination. False by default. */
   createParents?: boolean | undefined;
   /** Copies what is in directories of other file systems. True by default. */
@@ -88,7 +98,7 @@ export interface MirrorTreeOptions extends TreeOptions {
   exclude?: string | readonly string[] | undefined;
   /** Makes names of one file in the source names of one file in the mirror. True by default. */
   hardLinks?: boolean | undefined;
-  /** As for {@link copyTree}. True by default. */
+  /** Lets copies share blocks with their sources, as the method `'auto'`. True by default. */
   clone?: boolean | undefined;
   /**
    * Mirrors what is in directories of other file systems. True by default. Without it a new one is
@@ -133,7 +143,8 @@ export interface RemoveTreeOptions extends TreeOptions {
  * A directory is merged into one that is there, which keeps its permissions. Links are copied as
  * links. Holes of sparse files are kept. Permissions are those of the source; times, owner, access
  * control lists and extended attributes are copied if that is asked. Neither at `to` nor below it a
- * link is followed. Nothing is flushed: after a power failure files may be missing, empty or torn.
+ * link is followed. Without `durability` nothing is flushed: after a power failure files may be
+ * missing, empty or torn.
  * A process that exits ends the call: a file that was begun is finished.
  *
  * No function is asked about each entry, since threads copy them, which would wait for JavaScript.
@@ -150,16 +161,17 @@ export async function copyTree(from: PathLike, to: PathLike, options?: CopyTreeO
   const given = optionsOf(options);
   const existing = choice('existing', given.existing, ['replace', 'keep', 'error']);
   const links = choice('links', given.links, ['keep', 'absolute', 'follow']);
+  const level = choice('durability', given.durability, LEVELS);
   const call = {
     from: pathText(from),
     to: pathText(to),
-    bits: (existing === 'keep' ? KEEP_EXISTING : 0) | (existing === 'error' ? CREATE_NEW : 0) |
+    bits: (level === 'full' ? FLUSH_FULL : level === 'data' ? FLUSH_DATA : 0) | (existing === 'keep' ? KEEP_EXISTING : 0) | (existing === 'error' ? CREATE_NEW : 0) |
       (links === 'absolute' ? ABSOLUTE_LINKS : 0) | (links === 'follow' ? FOLLOW_LINKS : 0) |
       (flag('times', given.times) ? TIMES : 0) | (flag('owner', given.owner) ? OWNER : 0) |
       (flag('accessLists', given.accessLists) ? PERMISSIONS : 0) | (flag('attributes', given.attributes) ? ATTRIBUTES : 0) |
-      (flagOr(true, 'hardLinks', given.hardLinks) ? HARD_LINKS : 0) | (flagOr(true, 'clone', given.clone) ? 0 : NO_CLONE) |
+      (flagOr(true, 'hardLinks', given.hardLinks) ? HARD_LINKS : 0) | (flag('onlyIfChanged', given.onlyIfChanged) ? ONLY_IF_CHANGED : 0) |
       (flag('createParents', given.createParents) ? CREATE_PARENTS : 0) | (flagOr(true, 'mounts', given.mounts) ? MOUNTS : 0),
-    method: METHODS.indexOf(choice('method', given.method, METHODS) ?? 'copy'),
+    method: METHODS.indexOf(choice('method', given.method, METHODS) ?? 'auto'),
     threads: threadsOf(given.threads),
     exclude: patternsOf('exclude', given.exclude).join('\0'),
     entries: undefined,

@@ -61,10 +61,7 @@ impl Call<'_> {
 
     /// Returns the way of copying, by the number that `lib/bulk/trees.ts` has for it.
     pub(super) fn method(&self) -> Method {
-        match self.number(c"method") {
-            1 => Method::HardLink,
-            _ => Method::Copy,
-        }
+        OptionBits::method(self.number(c"method"))
     }
 
     /// Returns the only paths that are wanted, which are joined by NUL; `None` for all.

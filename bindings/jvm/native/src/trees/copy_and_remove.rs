@@ -9,17 +9,16 @@ use jni::EnvUnowned;
 use jni::errors::Result;
 use jni::objects::{JByteArray, JClass, JObject};
 use jni::sys::{jboolean, jint};
-use smallfry::tree::Method;
 use smallfry_options::OptionBits;
 
-/// Copies a tree, or with `by_hard_links` makes hard links to its files. Returns the outcome.
+/// Copies a tree by the method of that number. Returns the outcome.
 #[unsafe(no_mangle)]
 pub(crate) extern "system" fn Java_dev_smallfry_Native_copyTree<'local>(
     environment: EnvUnowned<'local>,
     _: JClass<'local>,
     from: JByteArray<'local>,
     to: JByteArray<'local>,
-    by_hard_links: jboolean,
+    method: jint,
     bits: jint,
     threads: jint,
     exclude: JByteArray<'local>,
@@ -29,10 +28,9 @@ pub(crate) extern "system" fn Java_dev_smallfry_Native_copyTree<'local>(
     called(environment, |env| -> Result<_> {
         let (from, to) = (path_of(env, &from)?, path_of(env, &to)?);
         let mut copier = OptionBits::new(bits).copier();
-        copier.strategy(options::strategy(threads));
-        if by_hard_links {
-            copier.method(Method::HardLink);
-        }
+        copier
+            .strategy(options::strategy(threads))
+            .method(OptionBits::method(method));
         let mut events = Events::new();
         if let Some(wanted) = filter_of(env, &exclude, asks, &mut events)? {
             copier.filter(wanted);

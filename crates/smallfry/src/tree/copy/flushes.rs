@@ -58,10 +58,14 @@ impl Flushes {
     /// Flushes a file before it gets its name. `replaces` is true if another one has that name. The
     /// flush at the end would come too late then: a crash could leave neither of both whole.
     pub(super) fn flush_file(&self, file: &OwnedFile, replaces: bool) -> io::Result<()> {
-        if !replaces && !self.is_one_by_one.load(Ordering::Relaxed) {
-            return Ok(());
-        }
-        durable::flush_file(raw::borrow(file), self.level).map_err(|(_, errno)| {
+        let level = match self.level {
+            Durability::None => return Ok(()),
+            // Its permissions and times are to be those of its contents.
+            _ if replaces => Durability::Full,
+            level if self.is_one_by_one.load(Ordering::Relaxed) => level,
+            _ => return Ok(()),
+        };
+        durable::flush_file(raw::borrow(file), level).map_err(|(_, errno)| {
             let reason = io::Error::from(errno);
             io::Error::new(reason.kind(), format!("it cannot be flushed: {reason}"))
         })

@@ -64,14 +64,14 @@ internal object Native {
     external fun closeReader(reader: Long)
 
     /**
-     * Copies a tree, or with [byHardLinks] makes hard links to its files. With [asks], [watch] is
-     * asked for each entry. Returns the outcome for [Watch.run].
+     * Copies a tree by the method with the number [method]. With [asks], [watch] is asked for each
+     * entry. Returns the outcome for [Watch.run].
      */
     @JvmStatic
     external fun copyTree(
         from: ByteArray,
         to: ByteArray,
-        byHardLinks: Boolean,
+        method: Int,
         bits: Int,
         threads: Int,
         exclude: ByteArray,

@@ -196,7 +196,8 @@ public object Smallfry {
      * as links, unless [CopyTreeOptions.links] says otherwise. Holes of sparse files are kept.
      * Permissions are those of the source. Times, owner, access control lists and extended
      * attributes are kept if that is asked. Neither at [to] nor below it a link is followed.
-     * Nothing is flushed: after a power failure files may be missing, empty or torn.
+     * Without [CopyTreeOptions.durability] nothing is flushed: after a power failure files may be
+     * missing, empty or torn.
      *
      * @return the counts of entries that were copied
      * @throws TreeException if entries could not be copied: the others are copied. Also if [to] is
@@ -211,7 +212,7 @@ public object Smallfry {
         val (source, copy) = PathBytes.of(from) to PathBytes.of(to)
         val exclude = patterns(options.exclude)
         return Watch(options.onProgress, options.filter).run(from, to) { watch ->
-            with(options) { copyTree(source, copy, method == CopyMethod.HardLink, bits, threads, exclude, watch.asks, watch) }
+            with(options) { copyTree(source, copy, method.ordinal, bits, threads, exclude, watch.asks, watch) }
         }.counts
     }
 

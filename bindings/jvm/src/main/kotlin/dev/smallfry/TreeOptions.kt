@@ -32,14 +32,23 @@ public enum class Links(internal val bits: Int) {
 
 /** The way in which the copy of a file comes to its contents. */
 public enum class CopyMethod {
-    /** The file is new. */
-    Copy,
+    /**
+     * The file is new, and shares its blocks with its source until one of both changes, where the
+     * file system can do that (Btrfs, XFS).
+     */
+    Auto,
+
+    /** The same, and it is an error where the file system cannot do that. */
+    Clone,
 
     /**
      * The file is a further name of its source, and has its permissions, owner, attributes and
      * times. Links and special files are linked as well. Between file systems it is an error.
      */
     HardLink,
+
+    /** The file is new, and has blocks of its own. */
+    Copy,
 }
 
 /**
@@ -59,7 +68,7 @@ public class CopyTreeOptions @JvmOverloads constructor(
     /** The treatment of a file that is there already. */
     public val existing: Existing = Existing.Replace,
     /** The way in which copies of files come to their contents. */
-    public val method: CopyMethod = CopyMethod.Copy,
+    public val method: CopyMethod = CopyMethod.Auto,
     /** The treatment of symbolic links. */
     public val links: Links = Links.Keep,
     /** Gives the copies the times of access and modification of their sources. */
@@ -85,10 +94,16 @@ public class CopyTreeOptions @JvmOverloads constructor(
     /** Makes names of one file in the source names of one file in the copy. */
     public val hardLinks: Boolean = true,
     /**
-     * Lets a copy share its blocks with its source until one of both changes, where the file system
-     * can do that (Btrfs, XFS).
+     * Leaves a file as it is if it has the size and time of its source, and a link that has the
+     * same target and time. It needs [times], or each copy has a time of its own.
      */
-    public val cloneBlocks: Boolean = true,
+    public val onlyIfChanged: Boolean = false,
+    /**
+     * Flushes the copy: with [Durability.Full] all of it survives a power failure after the call,
+     * with [Durability.Data] the contents of files whose names do. Files that are replaced are the
+     * old or the new ones. ext4, XFS and Btrfs are flushed once, at the end.
+     */
+    public val durability: Durability = Durability.None,
     /** Makes missing directories above the destination. */
     public val createParents: Boolean = false,
     /** Copies what is in directories of other file systems. Without it they are copied empty. */
@@ -118,20 +133,21 @@ public class CopyTreeOptions @JvmOverloads constructor(
     internal val bits: Int
         get() = existing.bits or links.bits or bit(times, OptionBits.TIMES) or bit(owner, OptionBits.OWNER) or
             bit(accessLists, OptionBits.PERMISSIONS) or bit(attributes, OptionBits.ATTRIBUTES) or
-            bit(hardLinks, OptionBits.HARD_LINKS) or bit(!cloneBlocks, OptionBits.NO_CLONE) or
+            bit(hardLinks, OptionBits.HARD_LINKS) or bit(onlyIfChanged, OptionBits.ONLY_IF_CHANGED) or durability.bits or
             bit(createParents, OptionBits.CREATE_PARENTS) or bit(mounts, OptionBits.MOUNTS)
 
     /** Builds options in Java, which has no named arguments. */
     public class Builder {
         private var existing = Existing.Replace
-        private var method = CopyMethod.Copy
+        private var method = CopyMethod.Auto
         private var links = Links.Keep
         private var times = false
         private var owner = false
         private var accessLists = false
         private var attributes = false
         private var hardLinks = true
-        private var cloneBlocks = true
+        private var onlyIfChanged = false
+        private var durability = Durability.None
         private var createParents = false
         private var mounts = true
         private var exclude = emptyList<String>()
@@ -155,7 +171,9 @@ public class CopyTreeOptions @JvmOverloads constructor(
 
         public fun hardLinks(hardLinks: Boolean): Builder = apply { this.hardLinks = hardLinks }
 
-        public fun cloneBlocks(cloneBlocks: Boolean): Builder = apply { this.cloneBlocks = cloneBlocks }
+        public fun onlyIfChanged(onlyIfChanged: Boolean): Builder = apply { this.onlyIfChanged = onlyIfChanged }
+
+        public fun durability(durability: Durability): Builder = apply { this.durability = durability }
 
         public fun createParents(createParents: Boolean): Builder = apply { this.createParents = createParents }
 
@@ -171,7 +189,7 @@ public class CopyTreeOptions @JvmOverloads constructor(
 
         /** @throws IllegalArgumentException for a negative number. */
         public fun build(): CopyTreeOptions = CopyTreeOptions(
-            existing, method, links, times, owner, accessLists, attributes, hardLinks, cloneBlocks, createParents, mounts, exclude, filter,
+            existing, method, links, times, owner, accessLists, attributes, hardLinks, onlyIfChanged, durability, createParents, mounts, exclude, filter,
             threads, onProgress,
         )
     }
@@ -195,7 +213,7 @@ public class MirrorTreeOptions @JvmOverloads constructor(
     public val dryRun: Boolean = false,
     /** Makes names of one file in the source names of one file in the mirror. */
     public val hardLinks: Boolean = true,
-    /** Lets copies share their blocks with their sources, as [CopyTreeOptions.cloneBlocks] does. */
+    /** Lets copies share their blocks with their sources, as [CopyMethod.Auto] does. */
     public val cloneBlocks: Boolean = true,
     /**
      * Mirrors what is in directories of other file systems. Without it a new one is made empty, and

@@ -141,6 +141,15 @@ class TreeTest {
     }
 
     @Test
+    fun `unchanged files stay, and a copy can be flushed`() {
+        val options = CopyTreeOptions(times = true, onlyIfChanged = true, durability = Durability.Full)
+        assertTrue(from.copyTree(to, options).files > 1)
+        Files.writeString(from.resolve("a/file"), "changed and longer")
+        assertEquals(1, from.copyTree(to, options).files)
+        assertEquals("changed and longer", Files.readString(to.resolve("a/file")))
+    }
+
+    @Test
     fun `a filter is asked about each entry that is not excluded, on the thread of the caller`() {
         val caller = Thread.currentThread()
         for (threads in listOf(0, 1, 3)) {
