@@ -28,7 +28,7 @@ export interface CopyTreeOptions extends TreeOptions {
    * permissions, owner, attributes and times, as by `cp -lP`. The system refuses that between file
    * systems. `'auto'` by default.
    */
-  method?: typeof METHODS[number] | undefined;
+  method?: 'copy' | 'hard-link' | undefined;
   /**
    * The treatment of symbolic links: `'keep'` copies them with the same targets. `'absolute'` makes
    * relative targets absolute, the paths that they have in the source, as `fs.cp` does. `'follow'`
