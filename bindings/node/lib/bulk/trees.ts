@@ -28,7 +28,7 @@ export interface CopyTreeOptions extends TreeOptions {
    * permissions, owner, attributes and times, as by `cp -lP`. The system refuses that between file
    * systems. `'auto'` by default.
    */
-  method?: 'copy' | 'hard-link' | undefined;
+  method?: 'auto' | 'clone' | 'hard-link' | 'copy' | undefined;
   /**
    * The treatment of symbolic links: `'keep'` copies them with the same targets. `'absolute'` makes
    * relative targets absolute, the paths that they have in the source, as `fs.cp` does. `'follow'`
@@ -73,7 +73,7 @@ export interface CopyTreeOptions extends TreeOptions {
    * contents of files whose names do. Files that are replaced are the old or the new ones. ext4,
    * XFS and Btrfs are flushed once, at the end. `'none'` by default.
    */
-  durability?: typeof LEVELS[number] | undefined;
+  durability?: 'none' | 'data' | 'full' | undefined;
   /** Makes missing directories above the destination. False by default. */
   createParents?: boolean | undefined;
   /** Copies what is in directories of other file systems. True by default. */
