@@ -237,6 +237,8 @@ function makeLinkedTree(at) {
   fs.mkdirSync(path.join(at, 'sub/deep'), { recursive: true });
   fs.mkdirSync(path.join(at, 'private'), { mode: 0o750 });
   fs.writeFileSync(path.join(at, 'sub/deep/file'), 'text', { mode: 0o640 });
+  // A copy that keeps no times must not have this one by chance.
+  fs.utimesSync(path.join(at, 'sub/deep/file'), 1e9, 1e9);
   fs.linkSync(path.join(at, 'sub/deep/file'), path.join(at, 'name'));
   fs.symlinkSync('../sub/deep', path.join(at, 'private/to directory'));
   fs.symlinkSync('private/to directory/file', path.join(at, 'to file'));

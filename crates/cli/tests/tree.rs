@@ -737,7 +737,7 @@ fn unpack_lists_files_and_counts_them() {
         .lines()
         .collect();
     listed.sort_unstable();
-    assert_eq!(listed, ["from/a.js", "from/sub/a.map"]);
+    assert_eq!(listed, ["'from/a.js'", "'from/sub/a.map'"]);
     let output = place.run("unpack --json -C new from.tar");
     let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(summary["files"], 2);
@@ -832,10 +832,10 @@ fn pack_prints_entries_in_the_order_of_the_archive() {
     let output = place.run("pack -v a.zip from");
     assert!(output.status.success());
     let said = String::from_utf8(output.stdout).unwrap();
-    let expected = ALL.map(|name| format!("from/{name}"));
+    let expected = ALL.map(|name| format!("'from/{name}'"));
     assert_eq!(
         said.lines().collect::<Vec<_>>(),
-        [&["from".to_owned()], &expected[..]].concat()
+        [&["'from'".to_owned()], &expected[..]].concat()
     );
 }
 

@@ -349,6 +349,27 @@ fn a_second_file_of_one_name_is_an_error_unless_the_last_wins() {
     }
 }
 
+/// The calling thread writes large files, and workers write small ones.
+#[test]
+fn the_last_file_wins_whatever_its_size() {
+    let large = "large".repeat(300_000);
+    for strategy in strategies() {
+        let fixture = Fixture::new();
+        let archive = tar_of(&[
+            Entry::file("a", "small"),
+            Entry::file("b", "small"),
+            Entry::file("a", &large),
+            Entry::file("b", &large),
+            Entry::file("b", "last"),
+        ]);
+        let mut unpacker = Unpacker::new();
+        unpacker.strategy(strategy).last_wins(true);
+        assert!(fixture.unpack(&unpacker, &archive).is_empty());
+        assert_eq!(fs::read(fixture.path("in/a")).unwrap(), large.as_bytes());
+        assert_eq!(fs::read(fixture.path("in/b")).unwrap(), b"last");
+    }
+}
+
 #[test]
 fn existing_files_are_replaced_kept_or_refused() {
     let archive = tar_of(&[Entry::file("file", "new")]);

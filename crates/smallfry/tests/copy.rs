@@ -576,6 +576,48 @@ fn unchanged_files_stay() {
 }
 
 #[test]
+fn names_of_an_unchanged_file_stay_names_of_one_file() {
+    let directory = Directory::new();
+    let (from, to) = (directory.path("from"), directory.path("to"));
+    fs::create_dir_all(from.join("sub")).unwrap();
+    fs::write(from.join("a"), "text").unwrap();
+    fs::hard_link(from.join("a"), from.join("sub/b")).unwrap();
+    let mut copier = Copier::new();
+    copier.times(true).only_if_changed(true);
+    copier.copy(&from, &to).unwrap();
+    // One name is gone, one is a file of its own.
+    for change in [
+        fs::remove_file,
+        (|path: PathBuf| {
+            fs::copy(&path, path.with_file_name("other"))?;
+            fs::rename(path.with_file_name("other"), path)
+        }) as fn(PathBuf) -> _,
+    ] {
+        change(to.join("sub/b")).unwrap();
+        copier.copy(&from, &to).unwrap();
+        assert_eq!(number_of(&to.join("a")), number_of(&to.join("sub/b")));
+        let report = copier.copy(&from, &to).unwrap();
+        assert_eq!((report.files, report.unchanged), (0, 2));
+    }
+}
+
+#[test]
+fn links_with_absolute_targets_stay() {
+    let directory = Directory::new();
+    let (from, to) = (directory.path("from"), directory.path("to"));
+    fs::create_dir(&from).unwrap();
+    symlink("file", from.join("link")).unwrap();
+    let mut copier = Copier::new();
+    copier
+        .times(true)
+        .only_if_changed(true)
+        .links(Links::Absolute);
+    assert_eq!(copier.copy(&from, &to).unwrap().files, 1);
+    let report = copier.copy(&from, &to).unwrap();
+    assert_eq!((report.files, report.unchanged), (0, 1));
+}
+
+#[test]
 fn special_files_are_left_out_if_asked() {
     let directory = Directory::new();
     let (from, to) = (directory.path("from"), directory.path("to"));
@@ -587,6 +629,10 @@ fn special_files_are_left_out_if_asked() {
     assert_eq!(error.errors()[0].path(), Some(&*from.join("pipe")));
     let report = Copier::new().skip_special(true).copy(&from, &to).unwrap();
     assert_eq!((report.files, names(&to)), (1, vec!["file".to_owned()]));
+    let linked = directory.path("linked");
+    let mut copier = Copier::new();
+    copier.skip_special(true).method(Method::HardLink);
+    assert_eq!(copier.copy(&from, &linked).unwrap().files, 1);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `smallfry cp`.
 
 use super::exclude::Exclude;
-use super::expected::Trees;
+use super::expected::{Job, Trees};
 use super::lines::{Lines, quoted};
 use super::summary::{Summary, Total};
 use super::watch::Watch;
@@ -221,7 +221,11 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     watch.count(Trees {
         paths: arguments.sources.clone(),
         exclude: exclude.clone(),
-        are_removed: false,
+        job: if arguments.if_changed || arguments.link {
+            Job::Entries
+        } else {
+            Job::Bytes
+        },
     });
     let mut copier = Copier::new();
     copier

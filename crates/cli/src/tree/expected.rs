@@ -14,21 +14,45 @@ const BYTES_PER_ENTRY: u64 = 16 << 10;
 pub(super) struct Trees {
     pub(super) paths: Vec<PathBuf>,
     pub(super) exclude: Option<Exclude>,
-    /// Files are removed, and their bytes take no time.
-    pub(super) are_removed: bool,
+    pub(super) job: Job,
+}
+
+/// The work on trees.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Job {
+    /// All bytes are read or written.
+    Bytes,
+    /// Entries are looked at, and the bytes of some of them are read.
+    Entries,
+    /// Entries are removed.
+    Remove,
+}
+
+impl Job {
+    fn position(self, progress: &Progress) -> u64 {
+        let bytes = match self {
+            Self::Bytes => progress.bytes,
+            Self::Entries | Self::Remove => 0,
+        };
+        progress.operations * BYTES_PER_ENTRY + bytes
+    }
 }
 
 /// The amount of work of a command, once it is known.
 #[derive(Default)]
-pub(super) struct Expected(OnceLock<u64>);
+pub(super) struct Expected {
+    job: OnceLock<Job>,
+    amount: OnceLock<u64>,
+}
 
 impl Expected {
     /// Counts what is in trees. `progress` is what was done before; the count ends early if it
     /// returns `None`.
     pub(super) fn count(&self, trees: &Trees, progress: impl Fn() -> Option<Progress>) {
+        _ = self.job.set(trees.job);
         let mut amount = match progress() {
             // They have these entries no longer.
-            Some(before) if trees.are_removed => position(&before),
+            Some(before) if trees.job == Job::Remove => trees.job.position(&before),
             _ => 0,
         };
         for entry in trees.paths.iter().flat_map(|path| trees.walk(path)) {
@@ -36,11 +60,11 @@ impl Expected {
                 return;
             }
             amount += BYTES_PER_ENTRY;
-            if !trees.are_removed && entry.file_type().is_file() {
+            if trees.job == Job::Bytes && entry.file_type().is_file() {
                 amount += entry.metadata().map_or(0, |found| found.len());
             }
         }
-        _ = self.0.set(amount);
+        _ = self.amount.set(amount);
     }
 
     /// Shows how much is done. Returns true if it is known how much is to be done.
@@ -50,9 +74,12 @@ impl Expected {
             bar.set_position(progress.reached);
             return true;
         }
-        let position = position(progress);
+        let Some(job) = self.job.get() else {
+            return false;
+        };
+        let position = job.position(progress);
         bar.set_position(position);
-        let Some(&amount) = self.0.get() else {
+        let Some(&amount) = self.amount.get() else {
             return false;
         };
         bar.set_length(amount.max(position));
@@ -70,8 +97,4 @@ impl Trees {
         let walk = WalkDir::new(path).into_iter();
         walk.filter_entry(is_wanted).filter_map(Result::ok)
     }
-}
-
-fn position(progress: &Progress) -> u64 {
-    progress.operations * BYTES_PER_ENTRY + progress.bytes
 }

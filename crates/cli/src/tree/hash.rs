@@ -9,7 +9,7 @@ mod lines;
 mod output;
 
 use super::exclude::Exclude;
-use super::expected::Trees;
+use super::expected::{Job, Trees};
 use super::summary::{Summary, Total, refuse};
 use super::watch::Watch;
 use clap::ValueEnum;
@@ -129,7 +129,11 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         watch.count(Trees {
             paths: arguments.paths.clone(),
             exclude: exclude.clone(),
-            are_removed: false,
+            job: if arguments.cache.is_some() {
+                Job::Entries
+            } else {
+                Job::Bytes
+            },
         });
     }
     hasher.control(watch.control());

@@ -1,7 +1,7 @@
 //! `smallfry mirror`.
 
 use super::exclude::Exclude;
-use super::expected::Trees;
+use super::expected::{Job, Trees};
 use super::lines::{Lines, quoted};
 use super::summary::{Summary, Total};
 use super::watch::Watch;
@@ -88,7 +88,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     watch.count(Trees {
         paths: vec![arguments.from.clone()],
         exclude: exclude.clone(),
-        are_removed: false,
+        job: Job::Entries,
     });
     let mut mirror = Mirror::new();
     mirror

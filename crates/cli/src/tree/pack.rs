@@ -1,8 +1,8 @@
 //! `smallfry pack`.
 
 use super::exclude::Exclude;
-use super::expected::Trees;
-use super::lines::Lines;
+use super::expected::{Job, Trees};
+use super::lines::{Lines, quoted};
 use super::summary::{Summary, Total, refuse};
 use super::watch::Watch;
 use serde_json::Map;
@@ -110,7 +110,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     watch.count(Trees {
         paths: sources.iter().map(|(path, _)| path.clone()).collect(),
         exclude: exclude.clone(),
-        are_removed: false,
+        job: Job::Bytes,
     });
     let mut packer = Packer::new();
     packer
@@ -128,7 +128,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     let lines = Lines::new(&watch);
     if arguments.verbose {
         let lines = lines.clone();
-        packer.on_entry(move |path| lines.put(&path.display().to_string()));
+        packer.on_entry(move |path| lines.put(&quoted(path)));
     }
     let mut total = Total::default();
     if is_output {

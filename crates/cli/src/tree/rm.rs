@@ -1,6 +1,6 @@
 //! `smallfry rm`.
 
-use super::expected::Trees;
+use super::expected::{Job, Trees};
 use super::later::{self, Removal, Slots};
 use super::lines::{Lines, quoted};
 use super::summary::{Summary, Total};
@@ -77,7 +77,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     watch.count(Trees {
         paths: arguments.paths.clone(),
         exclude: None,
-        are_removed: true,
+        job: Job::Remove,
     });
     let mut remover = Remover::new();
     remover

@@ -1,7 +1,7 @@
 //! `smallfry unpack`.
 
 use super::exclude::Exclude;
-use super::lines::Lines;
+use super::lines::{Lines, quoted};
 use super::summary::{Summary, Total};
 use super::watch::Watch;
 use serde_json::Map;
@@ -121,7 +121,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     let lines = Lines::new(&watch);
     if arguments.verbose {
         let lines = lines.clone();
-        unpacker.on_entry(move |path| lines.put(&path.display().to_string()));
+        unpacker.on_entry(move |path| lines.put(&quoted(path)));
     }
     if let Some(threads) = arguments.threads {
         unpacker.strategy(Strategy::Threads(threads));

@@ -20,7 +20,7 @@ pub(super) fn note_failure() {
 }
 
 /// Returns true if a flush has failed in this process.
-pub(super) fn has_failed() -> bool {
+pub(crate) fn has_failed() -> bool {
     HAS_FAILED.load(Ordering::Relaxed)
 }
 

@@ -103,7 +103,7 @@ use crate::raw::{self, AsFile};
 
 pub use crate::write::Durability;
 use crate::write::{Outcome, WriteOptions};
-pub(crate) use flush::{flush_directory_of_tree, flush_file, flush_whole};
+pub(crate) use flush::{flush_directory_of_tree, flush_file, flush_whole, has_failed};
 pub(crate) use group_commit::GroupCommit;
 #[cfg(feature = "archive")]
 pub(crate) use replacement::Replacement;

@@ -90,9 +90,8 @@ pub(super) fn watched<T: Send>(
     let result = thread::scope(|scope| {
         let builder = Builder::new().name("smallfry".into());
         let spawned = builder.spawn_scoped(scope, move || {
-            let result = run();
-            _ = sender.send(Event::Done);
-            result
+            let _done = SendsDone(sender);
+            run()
         });
         let Ok(thread) = spawned else {
             return Ok(None);
@@ -108,6 +107,15 @@ pub(super) fn watched<T: Send>(
         Ok(None) if has_questions => Err(Error::JniCall(JniError::NoMemory)),
         Ok(None) => run().ok_or(Error::JniCall(JniError::Unknown)),
         Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
+/// Tells the waiting thread that the work has ended, also by a panic.
+struct SendsDone(Sender<Event>);
+
+impl Drop for SendsDone {
+    fn drop(&mut self) {
+        _ = self.0.send(Event::Done);
     }
 }
 
@@ -149,7 +157,6 @@ impl<'a, 'env, 'local> Waiting<'a, 'env, 'local> {
     fn wait(&mut self, events: &Receiver<Event>) {
         loop {
             match events.recv_timeout(INTERVAL) {
-                // Nothing is sent by work that has panicked.
                 Ok(Event::Done) | Err(RecvTimeoutError::Disconnected) => return,
                 Ok(Event::Question(path, answer)) => {
                     let is_wanted = !self.control.is_cancelled() && {

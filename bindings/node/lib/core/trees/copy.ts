@@ -38,8 +38,9 @@ function plan(from: unknown, to: unknown, options: unknown): Plan | undefined {
   if (typeof options !== 'object' || options === null || Array.isArray(options) || !isUsable()) return undefined;
   const given: Record<string, unknown> = { ...DEFAULTS, ...options };
   const { dereference, errorOnExist, filter, force, mode, preserveTimestamps, verbatimSymlinks } = given;
-  // Native code shares blocks in any case, where the file system can do that.
-  if (given.recursive !== true || (mode !== 0 && mode !== fs.constants.COPYFILE_FICLONE)) return undefined;
+  // Native code shares blocks in any case where it can do that, which is on Linux.
+  const isMode = mode === 0 || (mode === fs.constants.COPYFILE_FICLONE && process.platform === 'linux');
+  if (given.recursive !== true || !isMode) return undefined;
   if (![dereference, errorOnExist, force, preserveTimestamps, verbatimSymlinks].every((one) => typeof one === 'boolean')) return undefined;
   if (dereference === true && verbatimSymlinks === true) return undefined;
   // Versions of Node differ in the errors for directories that are there.

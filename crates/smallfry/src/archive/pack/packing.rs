@@ -43,7 +43,8 @@ pub(super) struct Packing<'o> {
 struct Own {
     /// The archive, and the one that it replaces.
     files: [Option<Identity>; 2],
-    directory: Identity,
+    /// `None` if it cannot be listed.
+    directory: Option<Identity>,
     path: PathBuf,
 }
 
@@ -52,14 +53,24 @@ impl Own {
     fn find(new: Identity, path: &Path) -> io::Result<Self> {
         let above = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
         let name = sys::last_name(path).ok_or(io::ErrorKind::InvalidInput)?;
-        let open = OpenDirectory::open(above)?;
+        let open = match OpenDirectory::open(above) {
+            // Nothing that is in it is packed then, but by another name.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                return Ok(Self {
+                    files: [Some(new), None],
+                    directory: None,
+                    path: path.to_owned(),
+                });
+            }
+            open => open?,
+        };
         let old = match open.status_of(&name).map_err(io::Error::from) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             found => Some(found?.identity),
         };
         Ok(Self {
             files: [Some(new), old],
-            directory: open.status()?.identity,
+            directory: Some(open.status()?.identity),
             path: path.to_owned(),
         })
     }
@@ -68,7 +79,7 @@ impl Own {
     fn has(&self, found: &Found, status: &EntryStatus) -> bool {
         let is_temporary = || {
             status.kind == Kind::File
-                && found.directory.identity() == self.directory
+                && Some(found.directory.identity()) == self.directory
                 && is_temporary_of(sys::as_path(&found.name).as_os_str(), &self.path)
         };
         self.files.contains(&Some(status.identity)) || is_temporary()

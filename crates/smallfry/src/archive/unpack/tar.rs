@@ -36,17 +36,23 @@ pub(super) fn unpack<R: Read>(unpacking: &Unpacking<'_>, mut bytes: Window<R>, a
         }),
         archived,
         admission: &mut admission,
+        held: None,
         is_done: false,
     };
-    let inputs = std::iter::from_fn(|| match reading.next() {
-        Ok(input) => input,
-        Err(reason) => {
-            reading.is_done = true;
-            unpacking.fail_archive(reason);
-            None
+    loop {
+        let inputs = std::iter::from_fn(|| match reading.next() {
+            Ok(input) => input,
+            Err(reason) => {
+                reading.is_done = true;
+                unpacking.fail_archive(reason);
+                None
+            }
+        });
+        unpacking.write_all(&InMemory, inputs);
+        if reading.held.is_none() || unpacking.options.control.is_cancelled() {
+            break;
         }
-    });
-    unpacking.write_all(&InMemory, inputs);
+    }
     unpacking.finish(admission.later);
 }
 
@@ -57,7 +63,17 @@ struct Reading<'r, 'u, 'o, R> {
     parser: Parser,
     archived: &'r Length,
     admission: &'r mut Admission<'u, 'o>,
+    held: Option<Held>,
     is_done: bool,
+}
+
+/// A file that the calling thread writes once the workers have written those before it. One of them
+/// may have the same name, and this one wins.
+struct Held {
+    meta: Meta,
+    size: u64,
+    sparse: Option<(Vec<SparseEntry>, u64)>,
+    padding: u64,
 }
 
 /// A header, and those that were before it for the same entry.
@@ -71,8 +87,15 @@ struct Parsed {
 }
 
 impl<R: Read> Reading<'_, '_, '_, R> {
-    /// Returns the next entry for a worker; `None` at the end.
+    /// Returns the next entry for a worker; `None` at the end, or before a held file.
     fn next(&mut self) -> io::Result<Option<Input<Vec<u8>>>> {
+        if let Some(held) = self.held.take() {
+            let length = self.write(&held.meta, held.size, held.sparse)?;
+            self.skip(held.padding)?;
+            if let Some(length) = length {
+                return Ok(Some(Input::Written(length)));
+            }
+        }
         while let Some(parsed) = self.parse()? {
             let Parsed {
                 candidate,
@@ -96,6 +119,15 @@ impl<R: Read> Reading<'_, '_, '_, R> {
                 }
                 Admitted::File(meta) if size <= SMALL && sparse.is_none() => {
                     Some(Input::File(meta, self.read(size)?))
+                }
+                Admitted::File(meta) if self.unpacking.options.last_wins => {
+                    self.held = Some(Held {
+                        meta,
+                        size,
+                        sparse,
+                        padding,
+                    });
+                    return Ok(None);
                 }
                 Admitted::File(meta) => self.write(&meta, size, sparse)?.map(Input::Written),
             };

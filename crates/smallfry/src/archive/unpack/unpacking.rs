@@ -150,6 +150,11 @@ impl<'o> Unpacking<'o> {
         if self.options.control.is_cancelled() {
             return;
         }
+        // Whether a link leads out may depend on a directory that has nothing but links.
+        for entry in links.iter().chain(&hard_links) {
+            let above = entry.meta.path.parent();
+            self.destination.enter(above.unwrap_or(Path::new("")));
+        }
         let link = |entry: LinkEntry| self.make_link(&entry);
         smallfry_workers::map(self.options.strategy, links, link);
         // In their order, since one may be the target of the next.

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 
 use super::entry::Transfer;
-use crate::sys::{EntryStatus, Kind};
+use crate::sys::{EntryStatus, Kind, LinkTarget};
 
 /// The difference between a file or link and its copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,11 +20,12 @@ pub(in crate::tree) enum Difference {
 const PIECE: usize = 128 << 10;
 
 /// Compares an entry that is no directory with its copy. With `by_contents`, files of the same
-/// size are compared byte by byte.
+/// size are compared byte by byte. `target` returns the target that the copy of a link gets.
 pub(in crate::tree) fn compare(
     entry: &Transfer<'_>,
     from: &EntryStatus,
     to: &EntryStatus,
+    target: impl FnOnce() -> io::Result<LinkTarget>,
     by_contents: bool,
 ) -> io::Result<Difference> {
     let has_same_time = is_same_time(from.modified(), to.modified());
@@ -33,10 +34,7 @@ pub(in crate::tree) fn compare(
             Kind::File if from.size != to.size => false,
             Kind::File if by_contents => has_same_contents(entry)?,
             Kind::File => has_same_time,
-            Kind::Link => {
-                has_same_time
-                    && entry.from.read_link(entry.name)? == entry.to.read_link(entry.new_name)?
-            }
+            Kind::Link => has_same_time && target()? == entry.to.read_link(entry.new_name)?,
             Kind::Directory | Kind::Special => false,
         };
     Ok(if !is_same {

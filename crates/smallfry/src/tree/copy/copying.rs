@@ -23,7 +23,7 @@ use super::method::Method;
 use super::options::Options;
 use crate::error::{Error, Operation};
 use crate::raw::{self, OwnedFile};
-use crate::sys::{self, EntryStatus, Kind, Name, OpenDirectory};
+use crate::sys::{self, EntryStatus, Kind, LinkTarget, Name, OpenDirectory};
 use crate::write::Durability;
 
 /// The copy of one tree.
@@ -271,7 +271,7 @@ impl<'o> Copying<'o> {
     #[cold]
     pub(in crate::tree) fn fail_in(&self, operation: Operation, pair: &Pair, reason: io::Error) {
         let (directory, start) = match operation {
-            Operation::Fchmod => (&pair.to, &self.to),
+            Operation::Fchmod | Operation::Fsync => (&pair.to, &self.to),
             _ => (&pair.from, &self.from),
         };
         let path = match directory.place() {
@@ -289,11 +289,11 @@ impl<'o> Copying<'o> {
         entry: &Transfer<'_>,
         buffer: &mut Buffer,
     ) -> io::Result<Option<u64>> {
-        if self.options.only_if_changed && is_unchanged(entry)? {
-            self.results.add_unchanged();
+        if self.options.only_if_changed && self.keeps(pair, entry)? {
             return Ok(None);
         }
         match entry.found.kind {
+            Kind::Special if self.options.skip_special => Ok(None),
             // Links with other targets are new ones.
             kind if self.options.method == Method::HardLink
                 && (kind != Kind::Link || self.options.links == Links::Keep) =>
@@ -318,8 +318,43 @@ impl<'o> Copying<'o> {
             Err(_) if existing == Existing::Replace && entry.is_linked() => return Ok(None),
             Err(error) => return Err(error),
         }
+        if entry.found.kind == Kind::File {
+            self.flushes.flush_there(entry)?;
+        }
         self.results.add_file(0);
         Ok(Some(0))
+    }
+
+    /// Keeps a file of the same size and time that is there, or a link with the same target. Returns
+    /// false if there is none.
+    fn keeps(&self, pair: &Pair, entry: &Transfer<'_>) -> io::Result<bool> {
+        // A file that is linked already is kept anyway. After a failed flush the contents of a file
+        // may be lost.
+        if self.options.method == Method::HardLink || self.flushes.have_failed() {
+            return Ok(false);
+        }
+        let there = match entry.to.status_of(entry.new_name) {
+            Err(errno) if sys::is_missing(errno) => return Ok(false),
+            there => there?,
+        };
+        let status = entry.status()?;
+        let target = || self.target_of(pair, entry);
+        if compare(entry, &status, &there, target, false)? == Difference::Contents {
+            return Ok(false);
+        }
+        if status.kind == Kind::File {
+            if !entry.found.is_behind_link
+                && self.has_further_names(&status)
+                && self
+                    .hard_links
+                    .has(pair, entry.name, entry.new_name, &status)
+            {
+                return Ok(true);
+            }
+            self.flushes.flush_there(entry)?;
+        }
+        self.results.add_unchanged();
+        Ok(true)
     }
 
     /// Copies an entry that is neither a directory nor a file.
@@ -330,19 +365,24 @@ impl<'o> Copying<'o> {
     ) -> io::Result<Option<u64>> {
         match entry.found.kind {
             Kind::Link => self.copy_link(pair, entry),
-            Kind::Special if self.options.skip_special => Ok(None),
             Kind::Special => Err(special()),
             Kind::Directory | Kind::File => Err(io::ErrorKind::InvalidInput.into()),
         }
     }
 
-    fn copy_link(&self, pair: &Pair, entry: &Transfer<'_>) -> io::Result<Option<u64>> {
-        let mut target = entry.from.read_link(entry.name)?;
-        if self.options.links == Links::Absolute {
-            let start = self.absolute.as_ref().ok_or(io::ErrorKind::NotFound)?;
-            let link = pair.from.path_of(start, entry.name);
-            target = absolute_target(&link, target);
+    /// Returns the target that the copy of a link gets.
+    fn target_of(&self, pair: &Pair, entry: &Transfer<'_>) -> io::Result<LinkTarget> {
+        let target = entry.from.read_link(entry.name)?;
+        if self.options.links != Links::Absolute {
+            return Ok(target);
         }
+        let start = self.absolute.as_ref().ok_or(io::ErrorKind::NotFound)?;
+        let link = pair.from.path_of(start, entry.name);
+        Ok(absolute_target(&link, target))
+    }
+
+    fn copy_link(&self, pair: &Pair, entry: &Transfer<'_>) -> io::Result<Option<u64>> {
+        let target = self.target_of(pair, entry)?;
         let made = entry.create(self.options.existing_for_links(), |name| {
             entry.to.make_link(name, &target)
         })?;
@@ -470,6 +510,10 @@ impl<'o> Copying<'o> {
             new_name: &link.new_name,
             found: Found::itself(Kind::File),
         };
+        if self.options.only_if_changed && entry.is_linked() {
+            self.results.add_unchanged();
+            return Ok(None);
+        }
         let made = entry.create(self.options.existing, |new| {
             from.make_hard_link(&name, to, new)
         });
@@ -523,19 +567,21 @@ impl<'o> Copying<'o> {
     /// change the times. `below` is the last directory in it that was finished.
     fn finish(&self, place: &Place, below: Option<&Place>) {
         self.results.add_directory();
-        if !place.is_new && self.options.durability == Durability::None {
+        if !place.is_new && self.options.durability != Durability::Full {
             return;
         }
-        let finished = self.open_to_finish(place, below).and_then(|open| {
-            if place.is_new {
-                let source = || self.directories.open(&place.pair.from);
-                self.preserve_directory(source, &open, &place.status)?;
-            }
-            self.flushes.flush_directory(&open)
-        });
-        if let Err(error) = finished {
-            self.fail_in(Operation::Fchmod, &place.pair, error);
+        let fail = |operation, error| self.fail_in(operation, &place.pair, error);
+        let open = match self.open_to_finish(place, below) {
+            Ok(open) => open,
+            Err(error) => return fail(Operation::Fchmod, error),
+        };
+        if place.is_new {
+            let source = || self.directories.open(&place.pair.from);
+            let kept = self.preserve_directory(source, &open, &place.status);
+            kept.unwrap_or_else(|error| fail(Operation::Fchmod, error));
         }
+        let flushed = self.flushes.flush_directory(&open);
+        flushed.unwrap_or_else(|error| fail(Operation::Fsync, error));
     }
 
     /// Opens the copy of a directory, in which `below` was finished last.
@@ -602,15 +648,6 @@ impl<'o> Copying<'o> {
             }
         }
         true
-    }
-}
-
-/// Returns true if a file of the same size and time is there, or a link with the same target.
-fn is_unchanged(entry: &Transfer<'_>) -> io::Result<bool> {
-    match entry.to.status_of(entry.new_name) {
-        Ok(there) => Ok(compare(entry, &entry.status()?, &there, false)? != Difference::Contents),
-        Err(errno) if sys::is_missing(errno) => Ok(false),
-        Err(errno) => Err(errno.into()),
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::super::directory::Directory;
+use super::entry::Transfer;
 use crate::durable::{self, Durability};
 use crate::error::{Error, Operation};
 use crate::raw::{self, OwnedFile};
@@ -69,6 +70,19 @@ impl Flushes {
             let reason = io::Error::from(errno);
             io::Error::new(reason.kind(), format!("it cannot be flushed: {reason}"))
         })
+    }
+
+    /// Flushes a file that is there already, and may never have been flushed.
+    pub(super) fn flush_there(&self, entry: &Transfer<'_>) -> io::Result<()> {
+        if self.level == Durability::None || !self.is_one_by_one.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        self.flush_file(&entry.to.open_file(entry.new_name)?, false)
+    }
+
+    /// Returns true if a flush has failed in this process, and files are to be flushed.
+    pub(super) fn have_failed(&self) -> bool {
+        self.level != Durability::None && durable::has_failed()
     }
 
     /// Flushes a directory whose entries are all there.

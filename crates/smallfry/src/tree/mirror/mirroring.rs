@@ -327,7 +327,8 @@ impl<'o> Mirroring<'o> {
         let there = if_there(entry.to.status_of(entry.new_name).map_err(Into::into))?;
         let mut change = Change::Create;
         if let Some(there) = &there {
-            match compare(entry, from, there, self.options.contents)? {
+            let target = || Ok(entry.from.read_link(entry.name)?);
+            match compare(entry, from, there, target, self.options.contents)? {
                 Difference::Nothing => {
                     self.copying.results.add_unchanged();
                     return Ok(None);
