@@ -31,8 +31,8 @@ export interface UnpackOptions extends TreeOptions {
    */
   permissions?: boolean | undefined;
   /**
-   * Makes also symbolic links to absolute paths and out of `to`, and those that may lead out by way of
-   * another link, which are errors otherwise. Entries never go through them. False by default.
+   * Makes also symbolic links to absolute paths and out of `to`, and those that may lead out by way
+   * of another link, which are errors otherwise. Entries never go through them. False by default.
    */
   linksMayLeave?: boolean | undefined;
   /**

@@ -24,7 +24,7 @@ export interface CopyTreeOptions extends TreeOptions {
   /**
    * The way in which a copy comes to its contents. `'auto'` shares blocks with the source until one
    * of both changes, where the file system can do that (Btrfs, XFS); `'clone'` does so or is an
-   * error, and `'copy'` never does. `'hard-link'` makes a further name of the source, with its
+   * error, and `'copy'` never does. `'hard-link'` makes a hard link to the source, with its
    * permissions, owner, attributes and times, as by `cp -lP`. The system refuses that between file
    * systems. `'auto'` by default.
    */
@@ -70,8 +70,9 @@ export interface CopyTreeOptions extends TreeOptions {
   onlyIfChanged?: boolean | undefined;
   /**
    * What survives a power failure after the call: with `'full'` the whole copy, with `'data'` the
-   * contents of files whose names do. Files that are replaced are the old or the new ones. ext4,
-   * XFS and Btrfs are flushed once, at the end. `'none'` by default.
+   * contents of files whose names do. Files that are replaced are the old or the new ones, and
+   * each is flushed. ext4, XFS and Btrfs are flushed once for all others, at the end. `'none'` by
+   * default.
    */
   durability?: 'none' | 'data' | 'full' | undefined;
   /** Makes missing directories above the destination. False by default. */
@@ -144,8 +145,7 @@ export interface RemoveTreeOptions extends TreeOptions {
  * links. Holes of sparse files are kept. Permissions are those of the source; times, owner, access
  * control lists and extended attributes are copied if that is asked. Neither at `to` nor below it a
  * link is followed. Without `durability` nothing is flushed: after a power failure files may be
- * missing, empty or torn.
- * A process that exits ends the call: a file that was begun is finished.
+ * missing, empty or torn. A process that exits ends the call: a file that was begun is finished.
  *
  * No function is asked about each entry, since threads copy them, which would wait for JavaScript.
  * `cp` of `smallfry/fs` has a `filter`, and asks it about all entries before it copies files.

@@ -79,7 +79,8 @@ impl Copier {
 
     /// Leaves a file as it is if it has the size and time of its source, and a link that has the
     /// same target and time. It is off by default. Turn on [`times`](Self::times) as well, or each
-    /// copy has a time of its own.
+    /// copy has a time of its own. After a power failure a file may have its size and time and not
+    /// its contents, unless the copy was flushed.
     pub const fn only_if_changed(&mut self, only_if_changed: bool) -> &mut Self {
         self.options.only_if_changed = only_if_changed;
         self
@@ -103,7 +104,8 @@ impl Copier {
     /// That also writes other programs' files there. Files that replace others are flushed before.
     /// On other file systems each file is flushed, and with `Full` each directory.
     ///
-    /// A failed flush is an error. Then nothing tells which files were lost.
+    /// A failed flush is an error. Then nothing tells which files were lost, and
+    /// [`only_if_changed`](Self::only_if_changed) keeps no file for the rest of the process.
     ///
     /// [syncfs(2)](https://man7.org/linux/man-pages/man2/syncfs.2.html)
     pub const fn durability(&mut self, durability: Durability) -> &mut Self {
@@ -225,17 +227,17 @@ impl Copier {
     ///
     /// - On Windows a copy is read-only, hidden or a part of the system if its source is. Other
     ///   attributes, access control lists and alternate data streams are not copied, and asking for
-    ///   owners, lists or attributes is an error. Holes are
-    ///   filled with zeros. Junctions and mounted volumes are links, and a copied link is of the
-    ///   same type. A symbolic link takes the privilege to make one, or developer mode: without
-    ///   these it is an error.
+    ///   owners, lists or attributes is an error. Holes are filled with zeros. Junctions and mounted
+    ///   volumes are links, and a copied link is of the same type. A symbolic link takes the
+    ///   privilege to make one, or developer mode: without these it is an error.
     ///
     /// # Errors
     ///
     /// [`TreeError`] with an error for each entry that was not copied, whose operation is
     /// [`Copy`](crate::Operation::Copy) with both paths, [`Readdir`](crate::Operation::Readdir) or
     /// [`Mkdir`](crate::Operation::Mkdir). Also if `to` is `from` or in it, for pipes, sockets and
-    /// devices, and with [`Syncfs`](crate::Operation::Syncfs) for the flush at the end.
+    /// devices. With [`durability`](Self::durability) also [`Fsync`](crate::Operation::Fsync) for a
+    /// directory, and [`Syncfs`](crate::Operation::Syncfs) for the flush at the end.
     pub fn copy(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<Report, TreeError> {
         let (from, to) = (from.as_ref(), to.as_ref());
         Copying::new(&self.options, &sys::start_of(from), to).run(from)

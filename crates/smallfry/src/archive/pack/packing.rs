@@ -34,13 +34,13 @@ pub(super) struct Packing<'o> {
     directories: Directories,
     results: Results,
     /// `None` for an archive that is a stream.
-    own: Option<Own>,
+    own: Option<ArchiveFiles>,
     /// The first names of files that have several.
     names: HashMap<Identity, PathBuf>,
 }
 
 /// The files of the archive itself, which are left out.
-struct Own {
+struct ArchiveFiles {
     /// The archive, and the one that it replaces.
     files: [Option<Identity>; 2],
     /// `None` if it cannot be listed.
@@ -48,7 +48,7 @@ struct Own {
     path: PathBuf,
 }
 
-impl Own {
+impl ArchiveFiles {
     /// Finds them for the new archive that is to get the absolute path `path`.
     fn find(new: Identity, path: &Path) -> io::Result<Self> {
         let above = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
@@ -153,7 +153,7 @@ impl<'o> Packing<'o> {
         let begun = Replacement::begin(archive, 0o666).map_err(Error::into_io_error);
         let (replacement, file) = begun?;
         let new = sys::entry_status(raw::borrow(&file))?.identity;
-        self.own = Some(Own::find(new, replacement.target())?);
+        self.own = Some(ArchiveFiles::find(new, replacement.target())?);
         match self.write(format, Output(&file)) {
             // The new entry is removed.
             Err(Stop::Cancelled) => return Ok(()),
@@ -227,7 +227,7 @@ struct Writing<'w, S> {
     options: &'w Options,
     directories: &'w Directories,
     results: &'w Results,
-    own: Option<&'w Own>,
+    own: Option<&'w ArchiveFiles>,
     names: &'w mut HashMap<Identity, PathBuf>,
     sink: &'w mut S,
 }

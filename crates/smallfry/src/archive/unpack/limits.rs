@@ -1,35 +1,9 @@
 //! Limits on what an archive may become.
 
-use std::cell::Cell;
 use std::io;
-use std::rc::Rc;
-
-use smallfry_workers::Control;
 
 /// The bytes that an archive may always become, whatever its ratio.
 const ALWAYS_ALLOWED: u64 = 1 << 20;
-
-/// The length of an archive.
-pub(super) struct Length {
-    /// The bytes that were used.
-    pub(super) used: Rc<Cell<u64>>,
-    /// The length in bytes, if it is known.
-    pub(super) known: Option<u64>,
-}
-
-impl Length {
-    /// Returns the length in bytes, as far as it is known.
-    pub(super) fn at_least(&self) -> u64 {
-        self.known.unwrap_or_else(|| self.used.get())
-    }
-
-    /// Tells how much was used.
-    pub(super) fn tell(&self, control: &Control) {
-        if let Some(known) = self.known {
-            control.reach(self.used.get(), known);
-        }
-    }
-}
 
 /// The limits of one archive.
 #[derive(Clone, Copy, Debug)]

@@ -3,6 +3,7 @@
 mod admission;
 mod destination;
 mod entry;
+mod length;
 mod limits;
 mod name;
 mod options;
@@ -22,7 +23,7 @@ use smallfry_workers::{Control, Strategy};
 use super::format::{Format, HEADER};
 use crate::error::{Error, Operation};
 use crate::tree::{Existing, Report, TreeError};
-use limits::Length;
+use length::Length;
 use options::Options;
 use unpacking::Unpacking;
 use window::Window;

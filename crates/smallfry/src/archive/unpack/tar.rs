@@ -12,7 +12,7 @@ use tar_core::{EntryType, PAX_MTIME, PaxExtensions, SparseEntry};
 use super::super::format::HEADER;
 use super::admission::{Admission, Admitted, Candidate, Kind};
 use super::entry::{Input, Meta};
-use super::limits::Length;
+use super::length::Length;
 use super::unpacking::{Contents, Fault, NewFile, Unpacking};
 use super::window::Window;
 

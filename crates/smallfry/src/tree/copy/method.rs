@@ -15,7 +15,7 @@ pub enum Method {
     Clone,
     /// The file is new, and has blocks of its own.
     Copy,
-    /// The file is a further name of its source, and has its permissions, owner, attributes and
+    /// The file is a hard link to its source, and has its permissions, owner, attributes and
     /// times. Symbolic links and special files are linked as well. The system refuses it between
     /// file systems. `cp -lP` does the same.
     ///

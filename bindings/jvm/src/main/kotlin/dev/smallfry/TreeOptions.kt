@@ -42,7 +42,7 @@ public enum class CopyMethod {
     Clone,
 
     /**
-     * The file is a further name of its source, and has its permissions, owner, attributes and
+     * The file is a hard link to its source, and has its permissions, owner, attributes and
      * times. Links and special files are linked as well. Between file systems it is an error.
      */
     HardLink,
@@ -101,7 +101,8 @@ public class CopyTreeOptions @JvmOverloads constructor(
     /**
      * Flushes the copy: with [Durability.Full] all of it survives a power failure after the call,
      * with [Durability.Data] the contents of files whose names do. Files that are replaced are the
-     * old or the new ones. ext4, XFS and Btrfs are flushed once, at the end.
+     * old or the new ones, and each is flushed. ext4, XFS and Btrfs are flushed once for all
+     * others, at the end.
      */
     public val durability: Durability = Durability.None,
     /** Makes missing directories above the destination. */
