@@ -52,7 +52,7 @@ CORPORA := $(TARGET_DIR)/corpora
 PROFILE ?= release
 BUILT = $(TARGET_DIR)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
 
-.PHONY: build bench bench-all bench-peers test test-all test-all-programs soak rust-tests test-programs fuzz test-backends test-crash test-model test-sanitized test-windows trials lint node-package node-addon node-tests node-lint node-peers jvm-package jvm-library jvm-tests jvm-driver clean
+.PHONY: build bench bench-all bench-peers test test-all test-all-programs test-all-here soak rust-tests test-programs fuzz test-backends test-crash test-model test-sanitized test-windows trials lint node-package node-addon node-tests node-lint node-peers jvm-package jvm-library jvm-tests jvm-driver clean
 
 build: node-package
 	cargo build --release -q -p smallfry-cli
@@ -88,8 +88,11 @@ test-all:
 	@scripts/corpora.sh $(CORPORA)
 	@$(MAKE) --no-print-directory build
 	@SMALLFRY_TEST_CLOSES=5000 SMALLFRY_TEST_FILES=20000 $(MAKE) --no-print-directory -j2 node-tests test-all-programs
-	@SMALLFRY_TEST_CLOSES=5000 SMALLFRY_TEST_FILES=20000 $(MAKE) --no-print-directory jvm-tests jvm-driver rust-tests test-model
-	@$(MAKE) --no-print-directory test-windows
+	@SMALLFRY_TEST_CLOSES=5000 SMALLFRY_TEST_FILES=20000 $(MAKE) --no-print-directory -j2 test-all-here test-windows
+
+# Wine leaves a processor free.
+test-all-here:
+	@$(MAKE) --no-print-directory -j1 jvm-tests jvm-driver rust-tests test-model
 
 # What the suites after Node's run. Node's tests leave a processor free, which compiles meanwhile.
 test-all-programs: $(RUNTIMES)
@@ -164,7 +167,7 @@ test-sanitized:
 
 # The tests in programs for Windows, under Wine. On Debian, as root, it installs 310 MB for that.
 test-windows:
-	@scripts/windows/test.sh
+	@MAKEFLAGS= scripts/windows/test.sh
 
 lint: node-lint
 	cargo fmt --all --check

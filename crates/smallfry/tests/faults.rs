@@ -118,7 +118,7 @@ fn fail_each_call(test: &str, case: &Case) {
         return skip(test, "it needs root and /dev/fuse");
     }
     let mut strategies = vec![Strategy::CallingThread];
-    if std::env::var_os("SMALLFRY_TEST_ALL").is_some() {
+    if std::env::var_os("SMALLFRY_SOAK").is_some() {
         strategies.push(Strategy::Threads(3.try_into().unwrap()));
     }
     for strategy in strategies {

@@ -37,6 +37,10 @@ fn rows_in_the_jvm_do_their_work() {
         let mut bench = place.quick();
         bench.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         bench.args([*scenario, "--runs", "1", "--files", "5"]);
+        let is_tree = of_unix.contains(scenario) || scenario.ends_with("-tree");
+        if is_tree {
+            bench.args(["--cells", "flat"]);
+        }
         let rows =
             "Java Files,Java Zip,Java MessageDigest,smallfry in the JVM,in the JVM,Rust std,syncfs";
         let json = measured(&place, bench.args(["--rows", rows]), &[]);
