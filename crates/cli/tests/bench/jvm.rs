@@ -39,7 +39,7 @@ fn rows_in_the_jvm_do_their_work() {
         bench.args([*scenario, "--runs", "1", "--files", "5"]);
         let is_tree = of_unix.contains(scenario) || scenario.ends_with("-tree");
         if is_tree {
-            bench.args(["--cells", "flat"]);
+            bench.args(["--cells", "tree"]);
         }
         let rows =
             "Java Files,Java Zip,Java MessageDigest,smallfry in the JVM,in the JVM,Rust std,syncfs";
