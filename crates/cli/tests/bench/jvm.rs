@@ -15,8 +15,8 @@ fn without_java_rows_in_the_jvm_are_named() {
 /// The JVM compiles for seconds before each run.
 #[test]
 fn rows_in_the_jvm_do_their_work() {
-    if std::env::var_os("SMALLFRY_TEST_ALL").is_none() {
-        eprintln!("skipped: rows in the JVM take minutes, which SMALLFRY_TEST_ALL allows");
+    if std::env::var_os("SMALLFRY_SOAK").is_none() {
+        eprintln!("skipped: rows in the JVM take minutes, which `make soak` allows");
         return;
     }
     let place = Place::new();
@@ -37,10 +37,6 @@ fn rows_in_the_jvm_do_their_work() {
         let mut bench = place.quick();
         bench.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         bench.args([*scenario, "--runs", "1", "--files", "5"]);
-        let is_tree = of_unix.contains(scenario) || scenario.ends_with("-tree");
-        if is_tree {
-            bench.args(["--cells", "tree"]);
-        }
         let rows =
             "Java Files,Java Zip,Java MessageDigest,smallfry in the JVM,in the JVM,Rust std,syncfs";
         let json = measured(&place, bench.args(["--rows", rows]), &[]);
