@@ -1,4 +1,4 @@
-//! What several programs for libFuzzer do.
+//! Functions that several programs for libFuzzer share.
 
 use std::fs;
 

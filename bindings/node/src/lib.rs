@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `value`, `sys`, `v8`, `text`, `contents`, `errors`, `algorithm` | between JavaScript's values and Rust's |
 //! | `target`, `durable` | one file |
-//! | `accepted`, `mailbox`, `caches`, `environment` | the state of the process, and of one environment |
+//! | `accepted`, `mailbox`, `caches`, `environment` | the state of a process or an environment |
 //! | `sync`, `jobs`, `bulk`, `closes`, `package_json` | the functions that JavaScript calls |
 //! | `exit`, `delivery` | the end of the process; results on their way back |
 

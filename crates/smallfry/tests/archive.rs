@@ -1,5 +1,5 @@
-//! Archives: those that GNU tar writes and reads, and those that strangers would write to harm.
-//! Those of published advisories are in `archive_slips.rs`.
+//! Archives that GNU tar writes and reads, and archives that strangers would write to harm.
+//! `archive_slips.rs` has the archives of published advisories.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;

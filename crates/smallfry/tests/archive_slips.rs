@@ -113,7 +113,7 @@ fn zip_with_link(link: (&str, &str), file: &str) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-/// Those whose names lead out. `out` is the absolute path of the directory outside.
+/// Archives whose names lead out. `out` is the absolute path of the directory outside.
 fn names_that_lead_out(out: &str) -> Vec<Advisory> {
     vec![
         // `..` at the start of a name.
@@ -145,7 +145,7 @@ fn names_that_lead_out(out: &str) -> Vec<Advisory> {
     ]
 }
 
-/// Those that write through a link which they have made before.
+/// Archives that write through a link which they have made before.
 fn files_behind_links(out: &str) -> Vec<Advisory> {
     let secret = format!("{out}/secret");
     vec![
@@ -245,7 +245,7 @@ fn files_behind_links(out: &str) -> Vec<Advisory> {
     ]
 }
 
-/// Those that make a link out of the directory, which another program may then follow.
+/// Archives that make a link out of the directory, which another program may then follow.
 fn links_that_lead_out(out: &str) -> Vec<Advisory> {
     let secret = format!("{out}/secret");
     vec![
@@ -310,7 +310,7 @@ fn links_that_lead_out(out: &str) -> Vec<Advisory> {
     ]
 }
 
-/// Those that change the permissions or times of what is behind a link.
+/// Archives that change the permissions or times of a file behind a link.
 fn attributes_behind_links() -> Vec<Advisory> {
     let mut open = directory("x");
     open.mode = 0o777;
@@ -339,7 +339,7 @@ fn attributes_behind_links() -> Vec<Advisory> {
     ]
 }
 
-/// Those that hold other entries for one program than for another.
+/// Archives that hold other entries for one program than for another.
 fn sizes_that_disagree() -> Vec<Advisory> {
     let records = |entries: &[Entry<'_>]| {
         let mut tar = tar_of(entries);

@@ -69,8 +69,8 @@ export interface CopyTreeOptions extends TreeOptions {
    */
   onlyIfChanged?: boolean | undefined;
   /**
-   * What survives a power failure after the call: with `'full'` the whole copy, with `'data'` the
-   * contents of files whose names do. Files that are replaced are the old or the new ones, and
+   * Flushes the copy: with `'full'` all of it survives a power failure after the call, with `'data'`
+   * the contents of files whose names do. Files that are replaced are the old or the new ones, and
    * each is flushed. ext4, XFS and Btrfs are flushed once for all others, at the end. `'none'` by
    * default.
    */

@@ -6,46 +6,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use napi_sys as sys;
-
-use super::entry_points::later;
-use super::work::Work;
-use crate::environment::{Environment, called};
-use crate::sys::path_of;
-use crate::value::Function;
-
-pub(crate) const FUNCTIONS: &[Function] = &[
-    Function(c"listTree", list_tree),
-    Function(c"listTreeSync", list_tree_sync),
-];
-
 /// The number of entries from which on no further directory is listed. A filter may want nothing of
 /// them.
 const MAX_ENTRIES: usize = 1000;
 /// The maximum depth of a listing.
 const MAX_DEPTH: usize = 100;
-
-/// `listTree(path, id, ownScope)`. The listing comes to `complete`, as [`list`] makes it.
-unsafe extern "C" fn list_tree(
-    env: sys::napi_env,
-    info: sys::napi_callback_info,
-) -> sys::napi_value {
-    called(env, info, |environment: &Environment, values| {
-        let [path, id, own_scope] = values;
-        let work = Work::List(path_of(&environment.bytes_of(env, path)));
-        later(env, environment, [id, own_scope], work)
-    })
-}
-
-/// `listTreeSync(path)`. Returns the listing; undefined if there is an error.
-unsafe extern "C" fn list_tree_sync(
-    env: sys::napi_env,
-    info: sys::napi_callback_info,
-) -> sys::napi_value {
-    called(env, info, |environment: &Environment, [path]| {
-        Work::List(path_of(&environment.bytes_of(env, path))).run_here(env)
-    })
-}
 
 /// Lists the directory at `path`, and directories in it until there are many entries.
 ///

@@ -173,7 +173,7 @@ impl Copier {
     /// Gives the copies the extended attributes of their sources, capabilities among them, but no
     /// access control lists. It is off by default. An attribute that the file system of the copy
     /// does not have or has no room for, or that the user may not set, is left out, as by `cp -a`.
-    /// Those of links need /proc.
+    /// A link gets its attributes only where /proc is mounted.
     ///
     /// [xattr(7)](https://man7.org/linux/man-pages/man7/xattr.7.html)
     pub const fn attributes(&mut self, attributes: bool) -> &mut Self {

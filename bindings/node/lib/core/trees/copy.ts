@@ -24,7 +24,7 @@ const DEFAULTS = {
 interface Plan extends Path {
   bits: number;
   filter: Filter | undefined;
-  /** What links lead to is copied. */
+  /** True if the copy follows links. */
   follows: boolean;
   /**
    * Native code does the copy only if nothing is there. Otherwise node:fs writes through links that
