@@ -3,6 +3,7 @@
 pub(super) mod compare;
 pub(super) mod contents;
 pub(super) mod copying;
+pub(super) mod entries;
 pub(super) mod entry;
 mod flushes;
 pub(super) mod follow;

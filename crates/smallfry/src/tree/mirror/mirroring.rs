@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::super::copy::compare::{Difference, compare, has_same_attributes};
 use super::super::copy::contents::Buffer;
 use super::super::copy::copying::{self, Copying};
+use super::super::copy::entries;
 use super::super::copy::entry::{Pair, Transfer, invalid};
 use super::super::copy::hard_links::Link;
 use super::super::copy::inside::is_inside;
@@ -386,7 +387,7 @@ impl<'o> Mirroring<'o> {
     /// Counts an entry that a dry run does not copy. Returns the number of its bytes.
     fn would_copy(&self, from: &EntryStatus) -> io::Result<u64> {
         let bytes = match from.kind {
-            Kind::Special => return Err(copying::special()),
+            Kind::Special => return Err(entries::special()),
             Kind::File => from.size,
             Kind::Link | Kind::Directory => 0,
         };
