@@ -24,11 +24,7 @@ fn cases<S: Scenario>(session: &Session) -> Result<Vec<S::Case>, Failure> {
         return Ok(cases);
     };
     let example = cases.first().map(ToString::to_string).unwrap_or_default();
-    cases.retain(|case| {
-        let name = case.to_string();
-        let mut words = words.split_whitespace();
-        words.all(|word| name.split(' ').any(|part| part == word))
-    });
+    cases.retain(|case| has_words(&case.to_string(), words));
     if cases.is_empty() {
         let name = S::FACTS.name;
         return Err(Failure::said(format!(
@@ -36,6 +32,15 @@ fn cases<S: Scenario>(session: &Session) -> Result<Vec<S::Case>, Failure> {
         )));
     }
     Ok(cases)
+}
+
+/// Returns true if a name has all the words. Commas do not count.
+fn has_words(name: &str, words: &str) -> bool {
+    parts(words).all(|word| parts(name).any(|part| part == word))
+}
+
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    text.split([' ', ',']).filter(|part| !part.is_empty())
 }
 
 /// Returns the rows that `--rows` selects. A text that is a whole name selects that row alone.
@@ -163,4 +168,22 @@ fn max_rounds<S: Scenario>(session: &Session, results: &Results<S::Case>) -> Opt
     // One goes to the round that is not counted.
     let max = (free as usize / 2).checked_div(per_round)?;
     Some(max.saturating_sub(1).max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn has_words_takes_whole_words_and_no_commas() {
+        for (words, is_it) in [
+            ("tree", true),
+            ("tar tree", true),
+            ("tree, tar", true),
+            ("tar.gz", false),
+            ("tre", false),
+        ] {
+            assert_eq!(has_words("tree, tar", words), is_it, "{words}");
+        }
+    }
 }
