@@ -10,6 +10,7 @@ pub(in crate::sys) mod flush;
 
 use rustix::fs::{Dir, FileType};
 
+use super::entry::EntryStatus;
 use super::platform::{BorrowedFile, OwnedFile, errno};
 use crate::errno::Errno;
 
@@ -76,7 +77,61 @@ pub(in crate::sys) fn list(
     Ok(())
 }
 
-/// Returns `ENOTSUP`: the call of these systems takes paths.
+/// Makes a file that shares the blocks of another one, on APFS. It has the permissions of that one,
+/// its attributes and its access control list, and the time of now. `None` if the owner may not read
+/// it, since it could not be opened.
+///
+/// `fclonefileat`, [clonefile(2)](https://www.manpagez.com/man/2/fclonefileat/)
+#[cfg(target_vendor = "apple")]
+pub(in crate::sys) fn create_clone(
+    directory: BorrowedFile<'_>,
+    name: &CStr,
+    source: BorrowedFile<'_>,
+    status: &EntryStatus,
+) -> Result<Option<OwnedFile>, Errno> {
+    use rustix::fs::{
+        AtFlags, CloneFlags, Timespec, Timestamps, UTIME_NOW, fclonefileat, futimens, unlinkat,
+    };
+
+    if status.mode & 0o400 == 0 {
+        return Ok(None);
+    }
+    let flags = CloneFlags::NOFOLLOW | CloneFlags::NOOWNERCOPY;
+    fclonefileat(source, directory, name, flags).map_err(errno)?;
+    let now = Timespec {
+        tv_sec: 0,
+        tv_nsec: UTIME_NOW,
+    };
+    let now = Timestamps {
+        last_access: now,
+        last_modification: now,
+    };
+    let flags = libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let opened = super::at::open_at(directory, name, flags, 0);
+    let clone = opened.and_then(|clone| {
+        futimens(&clone, &now).map_err(errno)?;
+        Ok(Some(clone))
+    });
+    if clone.is_err() {
+        // The file is made in another way, or this error is reported.
+        _ = unlinkat(directory, name, AtFlags::empty());
+    }
+    clone
+}
+
+/// Returns `None`: files are cloned by no call there.
+#[cfg(not(target_vendor = "apple"))]
+#[allow(clippy::unnecessary_wraps, reason = "other systems fail")]
+pub(in crate::sys) fn create_clone(
+    _directory: BorrowedFile<'_>,
+    _name: &CStr,
+    _source: BorrowedFile<'_>,
+    _status: &EntryStatus,
+) -> Result<Option<OwnedFile>, Errno> {
+    Ok(None)
+}
+
+/// Returns `ENOTSUP`: the call of these systems makes the file that it clones into.
 pub(in crate::sys) fn clone_file(
     _from: BorrowedFile<'_>,
     _to: BorrowedFile<'_>,

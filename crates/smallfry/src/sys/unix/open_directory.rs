@@ -13,7 +13,7 @@ use super::entry::{entry_status, set_mode_and_times, set_mode_of, set_times};
 use super::flush::{WholeFileSystem, flush_directory};
 use super::kind::Kind;
 use super::names::Name;
-use super::platform::{OwnedFile, errno, open_path};
+use super::platform::{BorrowedFile, OwnedFile, errno, open_path};
 use super::variant;
 use crate::errno::Errno;
 
@@ -115,6 +115,17 @@ impl OpenDirectory {
     pub(crate) fn create_file(&self, name: &Name, mode: u32) -> Result<OwnedFile, Errno> {
         let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL;
         open_at(self.0.as_fd(), name, flags, mode)
+    }
+
+    /// Makes a file that shares the blocks of another one, where a system clones only whole files.
+    /// `EEXIST` if there is anything of that name. `None` if it does not.
+    pub(crate) fn create_clone(
+        &self,
+        name: &Name,
+        source: BorrowedFile<'_>,
+        status: &EntryStatus,
+    ) -> Result<Option<OwnedFile>, Errno> {
+        variant::create_clone(self.0.as_fd(), name, source, status)
     }
 
     /// Makes a directory. `EEXIST` if there is anything of that name.

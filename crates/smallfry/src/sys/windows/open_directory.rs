@@ -42,7 +42,7 @@ use super::kind::Kind;
 use super::link_target::LinkTarget;
 use super::names::{Name, OwnedName, wide};
 use super::nt::{self, Request, code, last_error, set_name};
-use super::platform::{NOT_A_DIRECTORY, OwnedFile};
+use super::platform::{BorrowedFile, NOT_A_DIRECTORY, OwnedFile};
 use super::removal::{is_unsupported, remove, reopen};
 use super::rename::{MAX_WAIT, retry};
 use crate::errno::Errno;
@@ -213,6 +213,17 @@ impl OpenDirectory {
     pub(crate) fn create_file(&self, name: &Name, _mode: u32) -> Result<OwnedFile, Errno> {
         let access = FILE_GENERIC_WRITE | FILE_READ_ATTRIBUTES;
         self.create(name, access, FILE_NON_DIRECTORY_FILE)
+    }
+
+    /// Returns `None`: files are cloned into new ones.
+    #[allow(clippy::unused_self, reason = "other systems use it")]
+    pub(crate) fn create_clone(
+        &self,
+        _name: &Name,
+        _source: BorrowedFile<'_>,
+        _status: &EntryStatus,
+    ) -> Result<Option<OwnedFile>, Errno> {
+        Ok(None)
     }
 
     /// Makes a directory. `ERROR_ALREADY_EXISTS` if there is anything of that name. The mode is

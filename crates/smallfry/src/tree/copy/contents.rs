@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::method::Method;
+use crate::errno::Errno;
 use crate::raw::{self, BorrowedFile, OwnedFile};
-use crate::sys::{self, EntryStatus};
+use crate::sys::{self, EntryStatus, Name, OpenDirectory};
 
 /// Memory that a thread keeps from one file to the next.
 #[derive(Default)]
@@ -28,6 +29,8 @@ pub(super) struct Ways {
     is_tried: AtomicBool,
     clones: AtomicBool,
     small: Trial,
+    /// Files are cloned while they are made, on a system that does so.
+    clones_whole: AtomicBool,
     /// The kernel copies from one of both file systems to the other.
     copies_ranges: AtomicBool,
 }
@@ -68,8 +71,37 @@ impl Ways {
             is_tried: AtomicBool::new(false),
             clones: AtomicBool::new(false),
             small: Trial::default(),
+            clones_whole: AtomicBool::new(true),
             copies_ranges: AtomicBool::new(method == Method::Auto),
         }
+    }
+
+    /// Makes the file of a copy. Returns true with it if it has its contents already.
+    pub(super) fn create(
+        &self,
+        source: &OwnedFile,
+        status: &EntryStatus,
+        mode: u32,
+        directory: &OpenDirectory,
+        name: &Name,
+    ) -> Result<(OwnedFile, bool), Errno> {
+        let is_cloned = status.size > 0
+            && match self.method {
+                Method::Auto => self.clones_whole.load(Ordering::Relaxed),
+                Method::Clone => true,
+                Method::Copy | Method::HardLink => false,
+            };
+        if is_cloned {
+            match directory.create_clone(name, raw::borrow(source), status) {
+                Ok(Some(file)) => return Ok((file, true)),
+                Ok(None) => {}
+                Err(errno) if sys::is_taken(errno) || self.method == Method::Clone => {
+                    return Err(errno);
+                }
+                Err(_) => self.clones_whole.store(false, Ordering::Relaxed),
+            }
+        }
+        Ok((directory.create_file(name, mode)?, false))
     }
 
     /// Copies the contents of a file to a new one, and returns their length in bytes.

@@ -164,12 +164,17 @@ impl Copying<'_> {
     ) -> io::Result<Option<u64>> {
         let mode = self.mode_at_first(status);
         let created = entry.create(self.options.existing, |name| {
-            entry.to.create_file(name, mode)
+            let ways = &self.ways;
+            ways.create(source, status, mode, entry.to, name)
         })?;
-        let Some((destination, new_entry)) = created else {
+        let Some(((destination, is_cloned), new_entry)) = created else {
             return Ok(None);
         };
-        let length = self.ways.copy(source, &destination, status, buffer)?;
+        let length = if is_cloned {
+            status.size
+        } else {
+            self.ways.copy(source, &destination, status, buffer)?
+        };
         self.preserve_file(source, &destination, status)?;
         self.flushes
             .flush_file(&destination, new_entry.replaces())?;

@@ -34,7 +34,7 @@ public enum class Links(internal val bits: Int) {
 public enum class CopyMethod {
     /**
      * The file is new, and shares its blocks with its source until one of both changes, where the
-     * file system can do that (Btrfs, XFS).
+     * file system can do that (Btrfs, XFS, APFS, ReFS).
      */
     Auto,
 
