@@ -22,6 +22,7 @@ mod mirror;
 pub(crate) mod new_entry;
 #[cfg(feature = "tree")]
 mod patterns;
+pub(crate) mod probe;
 mod remove;
 pub(crate) mod report;
 pub(crate) mod traversal;

@@ -70,7 +70,7 @@ impl Workers {
     }
 
     /// Returns true if the number follows from measuring.
-    pub(crate) fn is_measured(&self) -> bool {
+    pub fn is_measured(&self) -> bool {
         self.controller.is_some()
     }
 

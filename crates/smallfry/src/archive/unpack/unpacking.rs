@@ -17,6 +17,7 @@ use crate::path::{key_of, max_workers};
 use crate::raw;
 use crate::sys::{self, Kind, Name, OpenDirectory, OwnedName};
 use crate::tree::new_entry;
+use crate::tree::probe::Probe;
 
 /// The unpacking of one archive.
 pub(super) struct Unpacking<'o> {
@@ -24,6 +25,7 @@ pub(super) struct Unpacking<'o> {
     /// The path of the archive, for errors.
     archive: PathBuf,
     pub(super) destination: Destination,
+    creations: Probe,
 }
 
 /// The contents of the files of an archive.
@@ -97,6 +99,7 @@ impl<'o> Unpacking<'o> {
             options,
             archive: archive.to_owned(),
             destination: Destination::open(to)?,
+            creations: Probe::default(),
         })
     }
 
@@ -127,7 +130,8 @@ impl<'o> Unpacking<'o> {
         contents: &C,
         inputs: impl Iterator<Item = Input<C::Of>>,
     ) {
-        let inputs = Spread::new(inputs, |of| contents.weight(of));
+        let weight = |of: &_| contents.weight(of);
+        let inputs = Spread::new(inputs, weight, || self.creations.is_slow());
         run_all(Writing(self, contents), self.batch_options(), inputs);
     }
 
@@ -226,8 +230,11 @@ impl<'o> Unpacking<'o> {
         copy: impl FnOnce(&mut NewFile<'_>) -> Result<(), Fault>,
     ) -> Result<Option<u64>, Fault> {
         let created = self.destination.directories.with_descriptors(|| {
-            let create = |name: &_| directory.create_file(name, meta.mode);
-            new_entry::create(directory, name, self.options.existing, |_| Ok(()), create)
+            let call = |name: &_| {
+                let creation = || directory.create_file(name, meta.mode);
+                self.creations.run(creation)
+            };
+            new_entry::create(directory, name, self.options.existing, |_| Ok(()), call)
         });
         let Some((file, new_entry)) = created.map_err(Fault::Writing)? else {
             return Ok(None);
