@@ -83,8 +83,8 @@ where
     type Item = Input<C>;
 
     fn next(&mut self) -> Option<Input<C>> {
-        if self.count == 0 && !(self.is_wanted)() {
-            return self.inputs.next();
+        if !(self.is_wanted)() {
+            return self.pop().or_else(|| self.inputs.next());
         }
         // Two for one, so that workers need not wait until there are many.
         for _ in 0..2 {
@@ -98,5 +98,35 @@ where
             }
         }
         self.pop()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(is_wanted: bool) -> Vec<PathBuf> {
+        let file = |path: &&str| {
+            let meta = Meta {
+                path: path.into(),
+                mode: 0o644,
+                modified: None,
+            };
+            Input::File(meta, ())
+        };
+        let inputs = ["a/1", "a/2", "a/3", "b/1", "b/2"];
+        Spread::new(inputs.iter().map(file), |()| 1, || is_wanted)
+            .map(|input| match input {
+                Input::File(meta, ()) => meta.path,
+                Input::Directory(_) | Input::Written(_) => PathBuf::new(),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn files_of_different_directories_come_in_turn_if_that_is_wanted() {
+        let paths = |names: [&str; 5]| names.map(PathBuf::from).to_vec();
+        assert_eq!(order(false), paths(["a/1", "a/2", "a/3", "b/1", "b/2"]));
+        assert_eq!(order(true), paths(["a/1", "a/2", "b/1", "a/3", "b/2"]));
     }
 }

@@ -131,7 +131,9 @@ impl<'o> Unpacking<'o> {
         inputs: impl Iterator<Item = Input<C::Of>>,
     ) {
         let weight = |of: &_| contents.weight(of);
-        let inputs = Spread::new(inputs, weight, || self.creations.is_slow());
+        // The names of a zip are all there before the first file.
+        let may_be_slow = || !self.creations.is_over() || self.creations.is_slow();
+        let inputs = Spread::new(inputs, weight, may_be_slow);
         run_all(Writing(self, contents), self.batch_options(), inputs);
     }
 
