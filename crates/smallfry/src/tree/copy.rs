@@ -66,7 +66,8 @@ impl Copier {
         self
     }
 
-    /// Lets `control` stop the copy. Files that were begun are finished.
+    /// Lets `control` stop the copy. Files that were begun are finished; one of more than 64 MiB may
+    /// be given up instead, and leaves nothing.
     pub fn control(&mut self, control: &Control) -> &mut Self {
         self.options.control = Some(control.clone());
         self

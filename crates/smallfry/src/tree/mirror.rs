@@ -116,7 +116,8 @@ impl Mirror {
         self
     }
 
-    /// Lets `control` stop it. Files that were begun are finished, and another run does the rest.
+    /// Lets `control` stop it. Files that were begun are finished; one of more than 64 MiB may be
+    /// given up instead, and leaves the old one. Another run does the rest.
     pub fn control(&mut self, control: &Control) -> &mut Self {
         self.options.copy.control = Some(control.clone());
         self

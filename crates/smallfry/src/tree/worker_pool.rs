@@ -117,12 +117,25 @@ impl<S> Operations<'_, S> {
         &mut self,
         operation: impl FnOnce(&mut S) -> (Result<T, E>, u64),
     ) -> Result<T, E> {
+        self.run_told(|scratch| {
+            let (result, bytes) = operation(scratch);
+            (result, bytes, 0)
+        })
+    }
+
+    /// Does an operation as [`run`](Self::run) does. It also returns how many of the bytes the
+    /// control knows of.
+    pub(crate) fn run_told<T, E>(
+        &mut self,
+        operation: impl FnOnce(&mut S) -> (Result<T, E>, u64, u64),
+    ) -> Result<T, E> {
         let is_measured = !self.probe.is_over() || self.probe.is_slow();
         let start = is_measured.then(|| self.meter.start()).flatten();
-        let (result, bytes) = self.probe.run(|| operation(&mut self.scratch));
+        let (result, bytes, told) = self.probe.run(|| operation(&mut self.scratch));
         self.meter
             .stop(self.workers, start, bytes, Duration::ZERO, || None);
         if self.is_counted {
+            let bytes = bytes.saturating_sub(told);
             self.control.count(result.is_err(), bytes);
         }
         result

@@ -63,7 +63,7 @@ impl<'o> Copying<'o> {
                 Links::Absolute => std::path::absolute(from.join(".")).ok(),
             },
             following: Following::new(options),
-            ways: Ways::new(options.method),
+            ways: Ways::new(options.method, options.control.as_ref()),
             flushes: Flushes::new(options.durability),
             results: Results::default(),
             hard_links: HardLinks::default(),
@@ -241,8 +241,17 @@ impl<'o> Copying<'o> {
         {
             on_entry(from, &self.to);
         }
-        copied.map_err(failed)?;
+        match copied {
+            Err(error) if self.is_cancel(&error) => return Ok(()),
+            copied => copied.map_err(failed)?,
+        };
         self.flushes.flush_directory(&into).map_err(failed)
+    }
+
+    /// Returns true if a large file was given up because the caller has cancelled.
+    fn is_cancel(&self, error: &io::Error) -> bool {
+        let control = self.options.control.as_ref();
+        error.kind() == io::ErrorKind::Interrupted && control.is_some_and(Control::is_cancelled)
     }
 
     /// Notes that an entry could not be copied.
@@ -456,7 +465,7 @@ impl<'o> Copying<'o> {
         if matches!(&found, Ok(found) if found.kind == Kind::Directory) {
             return false;
         }
-        let copied = operations.run(|buffer| {
+        let copied = operations.run_told(|buffer| {
             let copied = found.and_then(|found| {
                 let entry = Transfer {
                     from: &from,
@@ -468,9 +477,11 @@ impl<'o> Copying<'o> {
                 self.directories.with_descriptors(|| bring(&entry, buffer))
             });
             let bytes = *copied.as_ref().unwrap_or(&0);
-            (copied, bytes)
+            (copied, bytes, buffer.take_told())
         });
-        if let Err(error) = copied {
+        if let Err(error) = copied
+            && !self.is_cancel(&error)
+        {
             // The entry may have been removed since its directory was listed.
             let is_gone = error.kind() == io::ErrorKind::NotFound && from.kind_of(name).is_err();
             if !is_gone {
