@@ -356,7 +356,9 @@ testNeeding(needs.proc, 'thousands of calls, some failing, leave no descriptor o
   smallfry.readFileSync(big);
   fs.rmSync(big);
   await turn();
-  assert.strictEqual(openDescriptors(), before);
+  // One of an earlier test may have been closed since.
+  const after = openDescriptors();
+  assert.ok(after <= before, `${after} descriptors are open, ${before} before`);
 });
 
 // -------------------------------------------------------------------------------------------------
