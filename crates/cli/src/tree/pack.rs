@@ -101,6 +101,14 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         let directory = arguments.directory.as_deref().unwrap_or(Path::new(""));
         sources.push((directory.join(path), name));
     }
+    let mut names: Vec<&Path> = sources.iter().map(|(_, name)| name.as_path()).collect();
+    names.sort_unstable();
+    let is_twice =
+        |pair: &&[&Path]| !pair[0].as_os_str().is_empty() && pair[1].starts_with(pair[0]);
+    if let Some(pair) = names.windows(2).find(is_twice) {
+        let reason = format!("{} would be in the archive twice", pair[1].display());
+        return refuse(NAME, &reason);
+    }
     let is_other = |found: std::fs::Metadata| !found.is_file() && !found.is_dir();
     let watch = if is_output || archive.metadata().is_ok_and(is_other) {
         Watch::begin_stream("packed")
@@ -137,7 +145,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     } else {
         total.add(packer.pack(format, archive, sources));
     }
-    lines.flush();
+    lines.end(&mut total);
     let stopped = watch.end();
     Summary {
         name: NAME,

@@ -1,5 +1,6 @@
 //! Compressed files. Each may be several that were written one after the other.
 
+use std::error::Error;
 use std::io::{self, BufRead, Chain, Cursor, Read};
 
 use flate2::bufread::GzDecoder;
@@ -70,7 +71,8 @@ impl<R: BufRead> Frames<R> {
             reader.read_exact(&mut magic)?;
             if magic == ZSTD {
                 let decoder = StreamingDecoder::new(Cursor::new(magic).chain(reader));
-                return Ok(Self(Some(decoder.map_err(io::Error::other)?)));
+                let decoder = decoder.map_err(|error| cause_of(io::Error::other(error)))?;
+                return Ok(Self(Some(decoder)));
             }
             if !is_skippable(magic) {
                 return Err(invalid(
@@ -92,7 +94,7 @@ impl<R: BufRead> Frames<R> {
 impl<R: BufRead> Read for Frames<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while let Some(mut decoder) = self.0.take() {
-            let count = decoder.read(buffer)?;
+            let count = decoder.read(buffer).map_err(cause_of)?;
             if count > 0 || buffer.is_empty() {
                 self.0 = Some(decoder);
                 return Ok(count);
@@ -102,6 +104,22 @@ impl<R: BufRead> Read for Frames<R> {
         }
         Ok(0)
     }
+}
+
+/// Returns the error of the reader that a decoder has met, since that prints as its internals.
+fn cause_of(error: io::Error) -> io::Error {
+    let mut cause = error.get_ref().map(|inner| inner as &(dyn Error + 'static));
+    while let Some(inner) = cause {
+        if let Some(reader) = inner.downcast_ref::<io::Error>() {
+            let kind = reader.kind();
+            return match kind {
+                io::ErrorKind::UnexpectedEof => io::Error::new(kind, "the zstd data is cut off"),
+                _ => io::Error::new(kind, reader.to_string()),
+            };
+        }
+        cause = inner.source();
+    }
+    error
 }
 
 /// Tells whether a frame of zstd has data of users, which no decompressor reads.
