@@ -18,7 +18,6 @@ pub(in crate::sys) mod flush;
 
 use super::entry::EntryStatus;
 use super::platform::{BorrowedFile, OwnedFile, errno, mode_from, open_flags};
-
 use crate::errno::Errno;
 
 /// False: directories that fold case exist here and are rare.

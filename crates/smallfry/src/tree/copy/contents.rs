@@ -130,6 +130,7 @@ impl Ways {
         status: &EntryStatus,
         buffer: &mut Buffer,
     ) -> io::Result<u64> {
+        buffer.told = 0;
         let (source, destination) = (raw::borrow(source), raw::borrow(destination));
         if status.size == 0 || !matches!(self.method, Method::Auto | Method::Clone) {
             return self.copy_bytes(source, destination, status, buffer);
