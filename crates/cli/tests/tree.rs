@@ -145,6 +145,19 @@ fn cp_says_what_it_could_not_copy() {
         &["several sources", "none"],
     );
     assert_one_line(&place.run("cp --exclude [ from new"), &["--exclude ["]);
+    for missing in ["none/", "from/sub/a.map/"] {
+        let output = place.run(&format!("cp from/a.js {missing}"));
+        assert_one_line(&output, &[missing, "is no directory"]);
+    }
+    // Neither of two files of one name is lost.
+    fs::create_dir_all(place.path("other/sub")).unwrap();
+    fs::write(place.path("other/a.js"), "other").unwrap();
+    fs::create_dir(place.path("both")).unwrap();
+    let output = place.run("cp from/a.js other/a.js from/sub other/sub both");
+    let words = ["other/a.js would replace both/a.js, the copy of from/a.js"];
+    assert_one_line(&output, &words);
+    assert_eq!(fs::read(place.path("both/a.js")).unwrap(), b"new");
+    assert_eq!(list(&place.path("both")).len(), 3);
     fs::create_dir(place.path("there")).unwrap();
     fs::create_dir(place.path("there/a.js")).unwrap();
     // The rest is copied.
@@ -350,6 +363,52 @@ fn rm_refuses_what_cannot_be_meant() {
         );
     }
     assert_eq!(list(&place.path("from")), ALL);
+    // As rm(1) does.
+    place.done("rm -f");
+}
+
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let place = Place::new();
+    for line in [
+        "cp -v from new",
+        "cp --json from newer",
+        "mirror -n from mirror",
+        "rm -v new",
+    ] {
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = place.command(line).stdout(full).output().unwrap();
+        assert_one_line(&output, &["write standard output: No space left"]);
+    }
+    // A reader that has gone away is no error.
+    let mut child = place.command("cp -v from last");
+    let mut child = child.stdout(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn messages_have_no_control_characters_of_names() {
+    let place = Place::new();
+    let name = "x\ny\x1b[1m";
+    let output = place.command("rm").arg(name).output().unwrap();
+    assert_one_line(&output, &["x\\ny\\u{1b}[1m"]);
+}
+
+#[test]
+fn unpack_ends_at_the_second_signal_while_it_waits_for_a_pipe() {
+    let place = Place::new();
+    let made = Command::new("mkfifo").arg(place.path("pipe")).status();
+    assert!(made.unwrap().success());
+    let mut child = place.command("unpack pipe").spawn().unwrap();
+    let began = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        assert!(began.elapsed() < Duration::from_secs(60));
+        let pid = child.id().to_string();
+        Command::new("kill").args(["-TERM", &pid]).status().unwrap();
+        thread::sleep(Duration::from_millis(100));
+    }
+    assert!(!child.wait().unwrap().success());
 }
 
 #[test]
@@ -856,6 +915,16 @@ fn each_help_fits_a_screen() {
 #[test]
 fn pack_reports_what_it_cannot_pack() {
     let place = Place::new();
+    for paths in ["from from", "from from/a.js"] {
+        let output = place.run(&format!("pack twice.zip {paths}"));
+        assert_one_line(&output, &["would be in the archive twice"]);
+    }
+    place.done("pack whole.tar.zst from");
+    let bytes = fs::read(place.path("whole.tar.zst")).unwrap();
+    fs::write(place.path("cut.tar.zst"), &bytes[..bytes.len() - 9]).unwrap();
+    let output = place.run("unpack -C cut cut.tar.zst");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("the zstd data is cut off"), "{said}");
     for (line, reason) in [
         ("pack archive from", "the name archive tells no format"),
         (

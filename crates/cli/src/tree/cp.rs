@@ -10,6 +10,7 @@ use serde_json::Map;
 use smallfry::Durability;
 use smallfry::bulk::Strategy;
 use smallfry::tree::{Copier, Existing, Links, Method};
+use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf, is_separator};
 use std::process::ExitCode;
@@ -258,13 +259,15 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         });
     }
     let mut total = Total::default();
+    let mut made = HashMap::new();
     for source in &arguments.sources {
-        match target(source, &arguments.destination, into_directory) {
+        let target = target(source, &arguments.destination, into_directory);
+        match target.and_then(|target| check(source, target, &mut made)) {
             Ok(target) => total.add(copier.copy(source, target)),
             Err(reason) => total.fail(reason),
         }
     }
-    lines.flush();
+    lines.end(&mut total);
     let stopped = watch.end();
     Summary {
         name: NAME,
@@ -288,6 +291,28 @@ fn target(source: &Path, destination: &Path, into_directory: bool) -> Result<Pat
     match source.file_name() {
         Some(name) => Ok(destination.join(name)),
         None => Err(format!("{} has no name", source.display())),
+    }
+}
+
+/// Refuses a source that is no directory, if its copy would have to be one, or would replace that of
+/// another source. Directories are merged.
+fn check<'s>(
+    source: &'s Path,
+    target: PathBuf,
+    copied: &mut HashMap<PathBuf, &'s Path>,
+) -> Result<PathBuf, String> {
+    let last = target.as_os_str().as_encoded_bytes().last();
+    let names_directory = last.is_some_and(|byte| is_separator(char::from(*byte)));
+    if names_directory && !source.is_dir() {
+        return Err(format!("{} is no directory", target.display()));
+    }
+    let (from, to) = (source.display(), target.display());
+    match copied.insert(target.clone(), source) {
+        Some(other) if !(source.is_dir() && other.is_dir()) => {
+            let other = other.display();
+            Err(format!("{from} would replace {to}, the copy of {other}"))
+        }
+        _ => Ok(target),
     }
 }
 

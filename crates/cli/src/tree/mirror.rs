@@ -124,7 +124,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     }
     let mut total = Total::default();
     total.add(mirror.run(&arguments.from, &arguments.to));
-    lines.flush();
+    lines.end(&mut total);
     let stopped = watch.end();
     let mut members = Map::new();
     members.insert("unchanged".into(), total.unchanged().into());

@@ -2,7 +2,7 @@
 
 use super::expected::{Job, Trees};
 use super::later::{self, Removal, Slots};
-use super::lines::{Lines, quoted};
+use super::lines::{Lines, printable, quoted};
 use super::summary::{Summary, Total};
 use super::watch::Watch;
 use serde_json::Map;
@@ -65,7 +65,7 @@ pub(crate) struct Arguments {
     json: bool,
 
     /// File or directory to remove
-    #[arg(required_unless_present = "slot", value_name = "PATH")]
+    #[arg(required_unless_present_any = ["slot", "force", "later"], value_name = "PATH")]
     paths: Vec<PathBuf>,
 }
 
@@ -101,7 +101,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     let slots = arguments.later.then(Slots::open).and_then(Result::ok);
     if let Some(slots) = &slots {
         for error in slots.resume() {
-            eprintln!("{NAME}: {error}");
+            eprintln!("{NAME}: {}", printable(&error));
         }
     }
     let mut later = 0_u64;
@@ -118,7 +118,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     if arguments.later {
         members.insert("later".to_owned(), later.into());
     }
-    lines.flush();
+    lines.end(&mut total);
     let stopped = watch.end();
     Summary {
         name: NAME,

@@ -1,8 +1,10 @@
 //! The summary of a command, as text or JSON.
 
+use super::lines::printable;
 use serde_json::{Map, Value, json};
 use smallfry::Error;
 use smallfry::tree::{Report, TreeError};
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -135,10 +137,13 @@ impl Summary {
             if let Value::Object(members) = &mut object {
                 members.extend(self.members);
             }
-            println!("{object}");
+            if let Err(error) = writeln!(io::stdout(), "{object}") {
+                eprintln!("{}: write standard output: {error}", self.name);
+                return ExitCode::FAILURE;
+            }
         } else {
             for error in errors {
-                eprintln!("{}: {error}", self.name);
+                eprintln!("{}: {}", self.name, printable(error));
             }
         }
         if let Some(code) = self.stopped {
@@ -156,6 +161,6 @@ impl Summary {
 
 /// Refuses a command line.
 pub(super) fn refuse(name: &str, reason: &str) -> ExitCode {
-    eprintln!("{name}: {reason}");
+    eprintln!("{name}: {}", printable(reason));
     ExitCode::FAILURE
 }

@@ -135,7 +135,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
             total.add(unpacker.unpack(archive, &arguments.directory));
         }
     }
-    lines.flush();
+    lines.end(&mut total);
     let stopped = watch.end();
     let rest = (!arguments.json && stopped.is_none()).then(|| total.rest("unpacked"));
     let code = Summary {

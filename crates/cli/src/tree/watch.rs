@@ -18,7 +18,7 @@ const INTERVAL: Duration = Duration::from_millis(100);
 const DELAY: Duration = Duration::from_secs(1);
 
 /// The time for a command with a stream to end by itself after Ctrl-C. Then a thread still waits for
-/// a pipe or a terminal.
+/// a pipe or a terminal. After that time a second Ctrl-C ends any command at once.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// Watches one command.
@@ -53,7 +53,13 @@ impl Watch {
         let stopped = Arc::new(AtomicU8::new(0));
         let stop = {
             let (control, stopped) = (control.clone(), Arc::clone(&stopped));
-            move |code| {
+            let mut first = None;
+            move |code: u8| {
+                // npm and others pass on a signal that the terminal has sent to all.
+                let first: &mut Instant = first.get_or_insert_with(Instant::now);
+                if first.elapsed() > GRACE {
+                    std::process::exit(code.into());
+                }
                 stopped.store(code, Ordering::Relaxed);
                 control.cancel();
                 after_stop(code);
