@@ -953,7 +953,7 @@ fn pack_that_is_killed_or_stopped_leaves_the_name_as_it_was() {
     for old in [None, Some("old")] {
         for (signal, left) in [("KILL", 1), ("INT", 0)] {
             let place = Place::new();
-            // Sparse, so that there is no end to wait for.
+            // Its hole is packed as zeros, so that there is no end to wait for.
             let endless = fs::File::create(place.path("from/endless")).unwrap();
             endless.set_len(1 << 40).unwrap();
             fs::create_dir(place.path("out")).unwrap();
@@ -961,7 +961,7 @@ fn pack_that_is_killed_or_stopped_leaves_the_name_as_it_was() {
                 fs::write(place.path("out/a.tgz"), old).unwrap();
             }
             let mut child = place
-                .command("pack out/a.tgz from")
+                .command("pack --reproducible out/a.tgz from")
                 .stderr(Stdio::null())
                 .spawn()
                 .unwrap();

@@ -9,8 +9,9 @@ mod common;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
@@ -23,6 +24,73 @@ use smallfry::archive::{Format, Packer, Unpacker};
 use tar::EntryType;
 
 const FORMATS: [Format; 4] = [Format::Tar, Format::TarGz, Format::TarZst, Format::Zip];
+
+/// Where a part of a sparse file begins, and its length. Both are multiples of the size of a block,
+/// so that a file system can tell it from holes.
+type Part = (u64, usize);
+
+/// The names, parts and lengths of sparse files.
+const SPARSE: [(&str, &[Part], u64); 4] = [
+    ("start", &[(0, 8192)], 64 << 20),
+    (
+        "ä middle",
+        &[(1 << 20, 4096), (40 << 20, 1 << 20)],
+        64 << 20,
+    ),
+    ("end", &[((64 << 20) - 4096, 4096)], 64 << 20),
+    ("nothing", &[], 3 << 30),
+];
+
+#[test]
+fn pack_keeps_holes_in_a_tar_for_gnu_tar_and_unpack() {
+    let directory = Directory::new();
+    let from = directory.path("from");
+    // Longer than the header of ustar has room for.
+    let deep = from.join("d".repeat(90)).join("e".repeat(90));
+    fs::create_dir_all(&deep).unwrap();
+    for place in [&from, &deep] {
+        for (name, parts, size) in SPARSE {
+            let file = fs::File::create(place.join(name)).unwrap();
+            for (index, (at, length)) in parts.iter().enumerate() {
+                let bytes = vec![b'a' + u8::try_from(index).unwrap(); *length];
+                file.write_all_at(&bytes, *at).unwrap();
+            }
+            file.set_len(size).unwrap();
+        }
+    }
+    if fs::metadata(from.join("start")).unwrap().blocks() > 64 {
+        let reason = "the file system has no holes";
+        return skip("pack_keeps_holes_in_a_tar_for_gnu_tar_and_unpack", reason);
+    }
+    let archive = directory.path("archive");
+    let packed = Packer::new().pack(Format::Tar, &archive, [(&from, "")]);
+    assert_eq!(packed.unwrap().files, 8);
+    assert!(fs::metadata(&archive).unwrap().len() < 4 << 20);
+    let [ours, theirs] = ["ours", "theirs"].map(|name| directory.path(name));
+    Unpacker::new().unpack(&archive, &ours).unwrap();
+    fs::create_dir(&theirs).unwrap();
+    let mut tar = Command::new("tar");
+    let tar = tar.arg("-xf").arg(&archive).arg("-C").arg(&theirs).status();
+    assert!(tar.unwrap().success());
+    for to in [ours, theirs] {
+        let deep = to.join("d".repeat(90)).join("e".repeat(90));
+        for (name, parts, size) in SPARSE {
+            for place in [&to, &deep] {
+                let file = fs::File::open(place.join(name)).unwrap();
+                let found = file.metadata().unwrap();
+                let stored: usize = parts.iter().map(|(_, length)| length).sum();
+                assert_eq!(found.len(), size, "{name}");
+                assert!(found.blocks() * 512 <= stored as u64 + (64 << 10), "{name}");
+                for (index, (at, length)) in parts.iter().enumerate() {
+                    let mut bytes = vec![0; *length];
+                    file.read_exact_at(&mut bytes, *at).unwrap();
+                    let expected = b'a' + u8::try_from(index).unwrap();
+                    assert!(bytes.iter().all(|byte| *byte == expected), "{name}");
+                }
+            }
+        }
+    }
+}
 
 #[test]
 fn unpack_leaves_no_half_file_on_a_full_disk() {

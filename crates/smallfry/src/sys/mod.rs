@@ -112,6 +112,8 @@ pub(crate) use attribute_kinds::AttributeKinds;
 pub(crate) use attributes::{Attributes, gives_list};
 pub(crate) use behind_links::FOLLOWS_LINKS;
 pub(crate) use beneath::{Directory, LEADS_OUT, LEADS_OUT_WORDS, RENAMES_BENEATH};
+#[cfg(feature = "archive")]
+pub(crate) use contents::data_parts;
 #[cfg(any(feature = "archive", feature = "hash"))]
 pub(crate) use contents::read_at;
 pub(crate) use contents::{clone_file, copy_range, copy_sparse};

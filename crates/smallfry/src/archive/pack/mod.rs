@@ -113,8 +113,11 @@ impl Packer {
     /// Each directory comes before its entries, which are sorted by the bytes of their names. Links
     /// are packed as links. In a tar, further names of a file are packed as hard links. The archive
     /// itself is left out, one that it replaces, and temporary files of it that a killed process
-    /// has left. Holes of sparse files are packed as zeros. Extended attributes and access control
-    /// lists are not packed.
+    /// has left. Extended attributes and access control lists are not packed.
+    ///
+    /// Holes of files larger than 1 MiB stay holes in a tar, in the format 1.0 of GNU's
+    /// [sparse files](https://www.gnu.org/software/tar/manual/html_node/PAX-1.html). In a zip, and
+    /// if it is to be reproducible, they are zeros, since a copy of a file may have others.
     ///
     /// # Errors
     ///

@@ -1,8 +1,8 @@
 //! The packing of one archive: a listing, entries that are read ahead, and a format.
 
 use std::collections::HashMap;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Seek as _, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use smallfry_workers::{Batch, BatchOptions, Stream};
@@ -283,10 +283,28 @@ impl<S: Sink> Writing<'_, S> {
                 return self.refuse(found, reason);
             }
             self.sink.contents(&contents)?;
-        } else if let Err(reason) = self.sink.begin_file(path, &facts) {
-            return self.refuse(found, reason);
         } else {
-            self.add_large(found, status.size)?;
+            let file = self.open(found);
+            let parts = file.as_ref().and_then(|file| self.parts_of(file, status));
+            let begun = match &parts {
+                Some(parts) => self.sink.begin_sparse(path, &facts, parts),
+                None => Ok(false),
+            };
+            let begun = match begun {
+                Ok(false) => self.sink.begin_file(path, &facts).map(|()| false),
+                begun => begun,
+            };
+            let parts = match begun {
+                Ok(true) => {
+                    let parts = parts.unwrap_or_default();
+                    let stored: u64 = parts.iter().map(|(_, length)| length).sum();
+                    self.options.control.moved(status.size - stored);
+                    parts
+                }
+                Ok(false) => vec![(0, status.size)],
+                Err(reason) => return self.refuse(found, reason),
+            };
+            self.add_large(found, file, &parts)?;
         }
         self.sink.end_file()?;
         self.added(path, facts.size);
@@ -314,8 +332,8 @@ impl<S: Sink> Writing<'_, S> {
         Ok(())
     }
 
-    /// Packs as many bytes of a file as its header says, zeros if it has become shorter.
-    fn add_large(&mut self, found: &Found, size: u64) -> Result<(), Stop> {
+    /// Opens a large file. `None` if that failed, which is reported.
+    fn open(&self, found: &Found) -> Option<File> {
         let opened = self
             .directories
             .open(&found.directory)
@@ -323,25 +341,64 @@ impl<S: Sink> Writing<'_, S> {
                 self.directories
                     .with_descriptors(|| Ok(directory.open_file(&found.name)?))
             });
-        let mut file = opened.map_err(|reason| self.fail(found, reason)).ok();
+        let opened = opened.map_err(|reason| self.fail(found, reason));
+        opened.ok().map(File::from)
+    }
+
+    /// Returns the parts of a file between its holes. `None` if it has none, or if other copies of it
+    /// would have others and the archive is to be the same.
+    fn parts_of(&self, file: &File, status: &EntryStatus) -> Option<Vec<(u64, u64)>> {
+        if !status.is_sparse() || self.options.reproducible {
+            return None;
+        }
+        // An error here is one of reading, too.
+        sys::data_parts(raw::borrow(file), status.size).ok()
+    }
+
+    /// Packs parts of a file, zeros if it has become shorter.
+    fn add_large(
+        &mut self,
+        found: &Found,
+        mut file: Option<File>,
+        parts: &[(u64, u64)],
+    ) -> Result<(), Stop> {
+        for (start, length) in parts {
+            self.add_part(found, &mut file, *start, *length)?;
+        }
+        Ok(())
+    }
+
+    fn add_part(
+        &mut self,
+        found: &Found,
+        file: &mut Option<File>,
+        start: u64,
+        length: u64,
+    ) -> Result<(), Stop> {
+        if let Some(open) = file
+            && let Err(reason) = open.seek(SeekFrom::Start(start))
+        {
+            self.fail(found, reason);
+            *file = None;
+        }
         let mut piece: Vec<u8> = Vec::with_capacity(PIECE);
-        let mut left = size;
+        let mut left = length;
         while left > 0 {
             if self.options.control.is_cancelled() {
                 return Err(Stop::Cancelled);
             }
             piece.clear();
-            if let Some(open) = &file {
+            if let Some(open) = file {
                 match sys::read_spare(raw::borrow(open), &mut piece) {
                     Ok(0) => {
                         let reason = "the file has become shorter, and was filled with zeros";
                         self.fail(found, io::Error::other(reason));
-                        file = None;
+                        *file = None;
                     }
                     Ok(_) => {}
                     Err(errno) => {
                         self.fail(found, errno.into());
-                        file = None;
+                        *file = None;
                     }
                 }
             }

@@ -28,6 +28,15 @@ pub(super) trait Sink {
     /// Begins a file of as many bytes as `facts` says.
     fn begin_file(&mut self, path: &Path, facts: &Facts) -> io::Result<()>;
 
+    /// Begins a file with holes. Only the bytes of `parts` follow: where each begins, and its length.
+    /// Returns false if the format has no holes.
+    fn begin_sparse(
+        &mut self,
+        path: &Path,
+        facts: &Facts,
+        parts: &[(u64, u64)],
+    ) -> io::Result<bool>;
+
     fn contents(&mut self, bytes: &[u8]) -> io::Result<()>;
 
     fn end_file(&mut self) -> io::Result<()>;

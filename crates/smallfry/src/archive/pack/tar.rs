@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use tar_core::builder::EntryBuilder;
-use tar_core::{EntryType, HEADER_SIZE};
+use tar_core::{EntryType, HEADER_SIZE, SparseEntry};
 
 use super::compress::Compress;
 use super::name;
@@ -12,6 +12,11 @@ use super::sink::{Facts, Sink};
 
 /// The end of a tar is filled with zeros up to a multiple of this, as other programs do.
 const RECORD: u64 = 10_240;
+
+/// The maximum number of parts between holes. Others may refuse a longer map.
+const MAX_PARTS: usize = 4096;
+/// The maximum size in bytes of these parts. A larger one would not fit into the header with the map.
+const MAX_STORED: u64 = 4 << 30;
 
 pub(super) struct Tar<W: Write> {
     writer: Compress<W>,
@@ -40,6 +45,7 @@ impl<W: Write> Tar<W> {
         path: &Path,
         target: Option<&Path>,
         facts: &Facts,
+        parts: Option<&[(u64, u64)]>,
     ) -> io::Result<()> {
         let invalid = |error| io::Error::new(io::ErrorKind::InvalidInput, error);
         let mut name = name::bytes_of(path)?.into_owned();
@@ -55,11 +61,31 @@ impl<W: Write> Tar<W> {
             .mode(facts.mode)
             .and_then(|it| it.uid(facts.owner))
             .and_then(|it| it.gid(facts.group))
-            .and_then(|it| it.size(facts.size))
+            .and_then(|it| it.size(stored_size(facts, parts)))
             .and_then(|it| it.mtime(facts.modified))
             .map_err(invalid)?;
+        if let Some(parts) = parts {
+            let entry = |&(offset, length): &(u64, u64)| SparseEntry { offset, length };
+            let mut map: Vec<_> = parts.iter().map(entry).collect();
+            // As GNU tar does: the end of a file that ends with a hole.
+            if parts
+                .last()
+                .is_none_or(|(at, length)| at + length < facts.size)
+            {
+                map.push(entry(&(facts.size, 0)));
+            }
+            builder.sparse(&map, facts.size);
+        }
         let header = builder.finish_bytes();
         self.put(&header)
+    }
+}
+
+/// Returns the number of bytes of contents that follow a header.
+fn stored_size(facts: &Facts, parts: Option<&[(u64, u64)]>) -> u64 {
+    match parts {
+        Some(parts) => parts.iter().map(|(_, length)| length).sum(),
+        None => facts.size,
     }
 }
 
@@ -67,21 +93,34 @@ impl<W: Write> Sink for Tar<W> {
     type Writer = W;
 
     fn directory(&mut self, path: &Path, facts: &Facts) -> io::Result<()> {
-        self.header(EntryType::Directory, path, None, facts)
+        self.header(EntryType::Directory, path, None, facts, None)
     }
 
     fn link(&mut self, path: &Path, target: &Path, facts: &Facts) -> io::Result<()> {
-        self.header(EntryType::Symlink, path, Some(target), facts)
+        self.header(EntryType::Symlink, path, Some(target), facts, None)
     }
 
     fn hard_link(&mut self, path: &Path, first: &Path, facts: &Facts) -> io::Result<bool> {
         let facts = Facts { size: 0, ..*facts };
-        self.header(EntryType::Link, path, Some(first), &facts)?;
+        self.header(EntryType::Link, path, Some(first), &facts, None)?;
         Ok(true)
     }
 
     fn begin_file(&mut self, path: &Path, facts: &Facts) -> io::Result<()> {
-        self.header(EntryType::Regular, path, None, facts)
+        self.header(EntryType::Regular, path, None, facts, None)
+    }
+
+    fn begin_sparse(
+        &mut self,
+        path: &Path,
+        facts: &Facts,
+        parts: &[(u64, u64)],
+    ) -> io::Result<bool> {
+        if parts.len() > MAX_PARTS || stored_size(facts, Some(parts)) > MAX_STORED {
+            return Ok(false);
+        }
+        self.header(EntryType::Regular, path, None, facts, Some(parts))?;
+        Ok(true)
     }
 
     fn contents(&mut self, bytes: &[u8]) -> io::Result<()> {

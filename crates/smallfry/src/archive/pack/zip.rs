@@ -72,6 +72,10 @@ impl<W: Write> Sink for Zip<W> {
         Ok(self.writer.start_file(name_of(path)?, options)?)
     }
 
+    fn begin_sparse(&mut self, _: &Path, _: &Facts, _: &[(u64, u64)]) -> io::Result<bool> {
+        Ok(false)
+    }
+
     fn contents(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.writer.write_all(bytes)
     }

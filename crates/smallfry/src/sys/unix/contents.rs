@@ -75,6 +75,32 @@ pub(crate) fn copy_sparse(
     Ok(size)
 }
 
+/// Returns the parts of a file that are no holes: where each begins, and its length in bytes.
+///
+/// `lseek` with `SEEK_DATA` and `SEEK_HOLE`,
+/// [lseek(2)](https://man7.org/linux/man-pages/man2/lseek.2.html)
+#[cfg(feature = "archive")]
+pub(crate) fn data_parts(file: BorrowedFile<'_>, size: u64) -> Result<Vec<(u64, u64)>, Errno> {
+    let mut parts = Vec::new();
+    let mut at = 0;
+    while at < size {
+        at = match fs::seek(file, SeekFrom::Data(at)) {
+            Ok(data) => data,
+            // Only a hole follows.
+            Err(Code::NXIO) => break,
+            // The file system does not tell.
+            Err(Code::INVAL | Code::NOTSUP) => at,
+            Err(error) => return Err(errno(error)),
+        };
+        let end = fs::seek(file, SeekFrom::Hole(at)).map_or(size, |end| end.min(size));
+        if at < end {
+            parts.push((at, end - at));
+        }
+        at = at.max(end);
+    }
+    Ok(parts)
+}
+
 /// Reads at a position, and leaves that of the open file as it is.
 ///
 /// `pread`, [pread(2)](https://man7.org/linux/man-pages/man2/pread.2.html)
