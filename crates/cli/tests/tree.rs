@@ -40,6 +40,15 @@ fn cp_copies_to_a_new_name_or_into_a_directory() {
     assert_eq!(list(&place.path("contents")), ALL);
     place.done("cp from/a.js file.js");
     assert_eq!(fs::read(place.path("file.js")).unwrap(), b"new");
+    // A link is copied as a link, and `link/` is the directory to which it leads.
+    symlink("from", place.path("link")).unwrap();
+    place.done("cp link contents");
+    assert_eq!(
+        fs::read_link(place.path("contents/link")).unwrap(),
+        Path::new("from")
+    );
+    place.done("cp link/ there");
+    assert_eq!(list(&place.path("there/link")), ALL);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use serde_json::Map;
 use smallfry::Durability;
 use smallfry::bulk::Strategy;
 use smallfry::tree::{Copier, Existing, Links, Method};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf, is_separator};
@@ -263,7 +264,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     for source in &arguments.sources {
         let target = target(source, &arguments.destination, into_directory);
         match target.and_then(|target| check(source, target, &mut made)) {
-            Ok(target) => total.add(copier.copy(source, target)),
+            Ok(target) => total.add(copier.copy(resolved(source), target)),
             Err(reason) => total.fail(reason),
         }
     }
@@ -301,19 +302,36 @@ fn check<'s>(
     target: PathBuf,
     copied: &mut HashMap<PathBuf, &'s Path>,
 ) -> Result<PathBuf, String> {
-    let last = target.as_os_str().as_encoded_bytes().last();
-    let names_directory = last.is_some_and(|byte| is_separator(char::from(*byte)));
-    if names_directory && !source.is_dir() {
+    let is_directory = |path: &Path| {
+        let found = resolved(path).symlink_metadata();
+        found.is_ok_and(|found| found.is_dir())
+    };
+    if ends_in_separator(&target) && !is_directory(source) {
         return Err(format!("{} is no directory", target.display()));
     }
     let (from, to) = (source.display(), target.display());
     match copied.insert(target.clone(), source) {
-        Some(other) if !(source.is_dir() && other.is_dir()) => {
+        Some(other) if !(is_directory(source) && is_directory(other)) => {
             let other = other.display();
             Err(format!("{from} would replace {to}, the copy of {other}"))
         }
         _ => Ok(target),
     }
+}
+
+/// Returns the directory that `link/` means, by a path that does not end in the name of the link.
+fn resolved(source: &Path) -> Cow<'_, Path> {
+    let link = source.components().as_path();
+    if ends_in_separator(source) && link.is_symlink() && source.is_dir() {
+        source.join(".").into()
+    } else {
+        source.into()
+    }
+}
+
+fn ends_in_separator(path: &Path) -> bool {
+    let last = path.as_os_str().as_encoded_bytes().last();
+    last.is_some_and(|byte| is_separator(char::from(*byte)))
 }
 
 /// Returns true for `.`, and for a path that ends in `/.`.
