@@ -1,7 +1,9 @@
 //! Copies the contents of one open file to another: cloned, by the kernel, or through memory.
 
+use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use smallfry_workers::Control;
@@ -17,12 +19,22 @@ pub(in crate::tree) struct Buffer {
     memory: Vec<u8>,
     /// The bytes of the current file that the control knows of.
     told: u64,
+    /// The ways of the last file.
+    ways: Option<(Devices, Arc<Ways>)>,
 }
+
+/// The file systems of a source and of its copy.
+type Devices = (u64, u64);
 
 impl Buffer {
     /// Returns the bytes of the last file that the control knows of, and begins another one.
     pub(in crate::tree) fn take_told(&mut self) -> u64 {
         std::mem::take(&mut self.told)
+    }
+
+    /// Keeps the ways for the next file.
+    pub(super) fn keep(&mut self, devices: Devices, ways: Arc<Ways>) {
+        self.ways = Some((devices, ways));
     }
 }
 
@@ -35,6 +47,36 @@ const STEP: u64 = 64 << 20;
 const SMALL: u64 = 128 << 10;
 /// The number of small files that are cloned and copied in turn, to find out which takes less time.
 const TRIED: u32 = 32;
+
+/// The ways in which contents can be copied, for each two file systems of a tree and its copy.
+pub(super) struct WaysBetween {
+    method: Method,
+    control: Option<Control>,
+    known: Mutex<HashMap<Devices, Arc<Ways>>>,
+}
+
+impl WaysBetween {
+    pub(super) fn new(method: Method, control: Option<&Control>) -> Self {
+        Self {
+            method,
+            control: control.cloned(),
+            known: Mutex::default(),
+        }
+    }
+
+    /// Takes those of two file systems out of the memory of a thread. They are to be
+    /// [put back](Buffer::keep).
+    pub(super) fn take(&self, devices: Devices, buffer: &mut Buffer) -> Arc<Ways> {
+        match buffer.ways.take() {
+            Some((last, ways)) if last == devices => ways,
+            _ => {
+                let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+                let new = || Arc::new(Ways::new(self.method, self.control.as_ref()));
+                Arc::clone(known.entry(devices).or_insert_with(new))
+            }
+        }
+    }
+}
 
 /// The ways in which contents can be copied from one file system to another, which the first files
 /// tell.
@@ -81,7 +123,7 @@ impl Trial {
 }
 
 impl Ways {
-    pub(super) fn new(method: Method, control: Option<&Control>) -> Self {
+    fn new(method: Method, control: Option<&Control>) -> Self {
         Self {
             method,
             control: control.cloned(),
@@ -262,6 +304,20 @@ mod tests {
     use std::fs::File;
 
     use super::*;
+
+    #[test]
+    fn each_two_file_systems_have_ways_of_their_own() {
+        let between = WaysBetween::new(Method::Auto, None);
+        let mut buffer = Buffer::default();
+        let mut take = |devices| {
+            let ways = between.take(devices, &mut buffer);
+            buffer.keep(devices, Arc::clone(&ways));
+            ways
+        };
+        let [first, again, other, back] = [(1, 1), (1, 1), (2, 1), (1, 1)].map(&mut take);
+        assert!(Arc::ptr_eq(&first, &again) && Arc::ptr_eq(&first, &back));
+        assert!(!Arc::ptr_eq(&first, &other));
+    }
 
     #[test]
     fn a_large_file_is_counted_in_steps_and_given_up_after_a_cancel() {

@@ -10,7 +10,7 @@ use super::super::directory::{Directories, Directory};
 use super::super::report::{Report, Results, TreeError};
 use super::super::traversal::{Visitor, traverse};
 use super::super::worker_pool::Operations;
-use super::contents::{Buffer, Ways};
+use super::contents::{Buffer, WaysBetween};
 use super::entry::{Found, Pair, Transfer, invalid};
 use super::flushes::Flushes;
 use super::follow::Following;
@@ -34,7 +34,7 @@ pub(in crate::tree) struct Copying<'o> {
     to: PathBuf,
     pub(in crate::tree) directories: Directories,
     following: Following,
-    pub(super) ways: Ways,
+    pub(super) ways: WaysBetween,
     pub(super) flushes: Flushes,
     pub(in crate::tree) results: Results,
     pub(in crate::tree) hard_links: HardLinks,
@@ -63,7 +63,7 @@ impl<'o> Copying<'o> {
                 Links::Absolute => std::path::absolute(from.join(".")).ok(),
             },
             following: Following::new(options),
-            ways: Ways::new(options.method, options.control.as_ref()),
+            ways: WaysBetween::new(options.method, options.control.as_ref()),
             flushes: Flushes::new(options.durability),
             results: Results::default(),
             hard_links: HardLinks::default(),

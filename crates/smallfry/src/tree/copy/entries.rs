@@ -136,13 +136,13 @@ impl Copying<'_> {
         let (source, status) = entry.open()?;
         // A file behind a link becomes one of its own.
         if entry.found.is_behind_link || !self.has_further_names(&status) {
-            return self.copy_open(&source, &status, entry, buffer);
+            return self.copy_open(pair, &source, &status, entry, buffer);
         }
         let Transfer { name, new_name, .. } = *entry;
         if self.hard_links.has(pair, name, new_name, &status) {
             return Ok(None);
         }
-        let copied = self.copy_open(&source, &status, entry, buffer);
+        let copied = self.copy_open(pair, &source, &status, entry, buffer);
         if !matches!(copied, Ok(Some(_))) {
             self.hard_links.forget(&status);
         }
@@ -157,14 +157,16 @@ impl Copying<'_> {
     /// Copies an open file. Returns its length in bytes; `None` if another one is kept.
     pub(in crate::tree) fn copy_open(
         &self,
+        pair: &Pair,
         source: &OwnedFile,
         status: &EntryStatus,
         entry: &Transfer<'_>,
         buffer: &mut Buffer,
     ) -> io::Result<Option<u64>> {
         let mode = self.mode_at_first(status);
+        let devices = (status.identity.device, pair.to.identity().device);
+        let ways = self.ways.take(devices, buffer);
         let created = entry.create(self.options.existing, |name| {
-            let ways = &self.ways;
             ways.create(source, status, mode, entry.to, name)
         })?;
         let Some(((destination, is_cloned), new_entry)) = created else {
@@ -173,8 +175,9 @@ impl Copying<'_> {
         let length = if is_cloned {
             status.size
         } else {
-            self.ways.copy(source, &destination, status, buffer)?
+            ways.copy(source, &destination, status, buffer)?
         };
+        buffer.keep(devices, ways);
         self.preserve_file(source, &destination, status)?;
         self.flushes
             .flush_file(&destination, new_entry.replaces())?;

@@ -4,9 +4,10 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
     /// The file is new, and shares its blocks with its source until one of both is changed, where
-    /// the file system can do that: Btrfs, XFS, APFS, `ReFS`. The first file shows that. Small files
-    /// are cloned only where that takes less time, which the first 32 show; on APFS all are cloned,
-    /// and have the attributes and the access control list of their source.
+    /// the file system can do that: Btrfs, XFS, APFS, `ReFS`. The first file from one file system to
+    /// another shows that. Small files are cloned only where that takes less time, which the first
+    /// 32 show; on APFS all are cloned, and have the attributes and the access control list of their
+    /// source.
     #[default]
     Auto,
     /// The same for all files, and it is an error where the file system cannot do that.

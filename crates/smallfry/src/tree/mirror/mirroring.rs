@@ -377,7 +377,8 @@ impl<'o> Mirroring<'o> {
             if from.names > 1 && status.identity != from.identity {
                 return Err(invalid("the file was replaced by another one meanwhile"));
             }
-            self.copying.copy_open(&source, &status, entry, buffer)?
+            self.copying
+                .copy_open(pair, &source, &status, entry, buffer)?
         } else {
             self.copying.copy_other(pair, entry)?
         };
