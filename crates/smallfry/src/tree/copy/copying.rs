@@ -18,6 +18,7 @@ use super::hard_links::{HardLinks, Link};
 use super::inside::is_inside;
 use super::links::Links;
 use super::options::Options;
+use crate::closer::Closer;
 use crate::error::{Error, Operation};
 use crate::sys::{self, EntryStatus, Kind, Name, OpenDirectory};
 use crate::write::Durability;
@@ -116,10 +117,13 @@ impl<'o> Copying<'o> {
             }
             None => Found::itself(Kind::Directory),
         };
+        // A file server may have the contents of a file only after it was closed.
         if found.kind != Kind::Directory {
+            Closer::global().wait_for(from);
             self.make_parents()?;
             return self.begin_with_file(from, &open, &start, name.as_deref(), found);
         }
+        Closer::global().wait();
         let (source, status) = if let Some(name) = &name {
             let source = if found.is_behind_link {
                 self.directories.enter_behind(&start, name)

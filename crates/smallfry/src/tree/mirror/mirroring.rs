@@ -20,6 +20,7 @@ use super::super::report::{Report, TreeError};
 use super::super::traversal::{Visitor, traverse};
 use super::super::worker_pool::Operations;
 use super::{Change, Options};
+use crate::closer::Closer;
 use crate::error::{Error, Operation};
 use crate::raw;
 use crate::sys::{self, EntryStatus, Kind, Name, OwnedName};
@@ -69,6 +70,8 @@ impl<'o> Mirroring<'o> {
     }
 
     pub(super) fn run(self) -> Result<Report, TreeError> {
+        // A file server may have the contents of a file only after it was closed.
+        Closer::global().wait();
         match self.begin() {
             Ok(place) => {
                 let (strategy, control) = (self.options.copy.strategy, &self.options.copy.control);
