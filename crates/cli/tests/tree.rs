@@ -407,28 +407,20 @@ fn messages_have_no_control_characters_of_names() {
 #[test]
 fn unpack_ends_at_the_second_signal_while_it_waits_for_a_pipe() {
     let place = Place::new();
-    let made = Command::new("mkfifo").arg(place.path("pipe")).status();
-    assert!(made.unwrap().success());
-    let mut child = place.command("unpack pipe").spawn().unwrap();
-    let began = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        assert!(began.elapsed() < Duration::from_secs(60));
-        let pid = child.id().to_string();
-        Command::new("kill").args(["-TERM", &pid]).status().unwrap();
-        thread::sleep(Duration::from_millis(100));
-    }
-    assert!(!child.wait().unwrap().success());
+    ends_by_signals(&place, "unpack pipe");
 }
 
 #[test]
 fn pack_stops_while_nobody_reads_its_pipe() {
     let place = Place::new();
+    ends_by_signals(&place, "pack --format tar pipe from");
+}
+
+/// Makes a pipe, and sends signals to a command that waits for it.
+fn ends_by_signals(place: &Place, line: &str) {
     let made = Command::new("mkfifo").arg(place.path("pipe")).status();
     assert!(made.unwrap().success());
-    let mut child = place
-        .command("pack --format tar pipe from")
-        .spawn()
-        .unwrap();
+    let mut child = place.command(line).spawn().unwrap();
     let began = Instant::now();
     while child.try_wait().unwrap().is_none() {
         assert!(began.elapsed() < Duration::from_secs(60));

@@ -2,7 +2,8 @@
 
 use super::exclude::Exclude;
 use super::expected::{Job, Trees};
-use super::lines::{Lines, quoted};
+use super::lines::Lines;
+use super::names::quoted;
 use super::summary::{Summary, Total};
 use super::watch::Watch;
 use clap::ValueEnum;
@@ -295,12 +296,12 @@ fn target(source: &Path, destination: &Path, into_directory: bool) -> Result<Pat
     }
 }
 
-/// Refuses a source that is no directory, if its copy would have to be one, or would replace that of
-/// another source. Directories are merged.
+/// Refuses a source that is no directory in two cases: `target` names a directory, or it is the copy
+/// of another source, as `made` tells. Directories are merged.
 fn check<'s>(
     source: &'s Path,
     target: PathBuf,
-    copied: &mut HashMap<PathBuf, &'s Path>,
+    made: &mut HashMap<PathBuf, &'s Path>,
 ) -> Result<PathBuf, String> {
     let is_directory = |path: &Path| {
         let found = resolved(path).symlink_metadata();
@@ -310,7 +311,7 @@ fn check<'s>(
         return Err(format!("{} is no directory", target.display()));
     }
     let (from, to) = (source.display(), target.display());
-    match copied.insert(target.clone(), source) {
+    match made.insert(target.clone(), source) {
         Some(other) if !(is_directory(source) && is_directory(other)) => {
             let other = other.display();
             Err(format!("{from} would replace {to}, the copy of {other}"))

@@ -2,7 +2,8 @@
 
 use super::exclude::Exclude;
 use super::expected::{Job, Trees};
-use super::lines::{Lines, quoted};
+use super::lines::Lines;
+use super::names::quoted;
 use super::summary::{Summary, Total};
 use super::watch::Watch;
 use serde_json::{Map, json};

@@ -6,6 +6,7 @@
 //! - `expected.rs`: the amount of work, which tells how much time is left
 //! - `later/`: directories that `rm` renames, and removes in the background
 //! - `lines.rs`: the lines of `-v`
+//! - `names.rs`: names in these lines and in messages
 //! - `summary.rs`: counts and errors, as text or JSON
 //! - `watch.rs`: progress on a terminal, and Ctrl-C
 
@@ -16,6 +17,7 @@ mod hash;
 mod later;
 mod lines;
 mod mirror;
+mod names;
 mod pack;
 mod rm;
 mod summary;

@@ -2,7 +2,8 @@
 
 use super::exclude::Exclude;
 use super::expected::{Job, Trees};
-use super::lines::{Lines, quoted};
+use super::lines::Lines;
+use super::names::quoted;
 use super::summary::{Summary, Total, refuse};
 use super::watch::Watch;
 use serde_json::Map;
@@ -101,12 +102,8 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         let directory = arguments.directory.as_deref().unwrap_or(Path::new(""));
         sources.push((directory.join(path), name));
     }
-    let mut names: Vec<&Path> = sources.iter().map(|(_, name)| name.as_path()).collect();
-    names.sort_unstable();
-    let is_twice =
-        |pair: &&[&Path]| !pair[0].as_os_str().is_empty() && pair[1].starts_with(pair[0]);
-    if let Some(pair) = names.windows(2).find(is_twice) {
-        let reason = format!("{} would be in the archive twice", pair[1].display());
+    if let Some(name) = packed_twice(&sources) {
+        let reason = format!("{} would be in the archive twice", name.display());
         return refuse(NAME, &reason);
     }
     let is_other = |found: std::fs::Metadata| !found.is_file() && !found.is_dir();
@@ -156,6 +153,16 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         members: Map::new(),
     }
     .print(arguments.json)
+}
+
+/// Returns the name of a source that is another source too, or is in one. An empty name stands for
+/// the contents of a directory.
+fn packed_twice(sources: &[(PathBuf, PathBuf)]) -> Option<&Path> {
+    let mut names: Vec<&Path> = sources.iter().map(|(_, name)| name.as_path()).collect();
+    names.sort_unstable();
+    let is_twice =
+        |pair: &&[&Path]| !pair[0].as_os_str().is_empty() && pair[1].starts_with(pair[0]);
+    names.windows(2).find(is_twice).map(|pair| pair[1])
 }
 
 /// Returns the reason why an archive whose name tells no format is refused. A last path that does

@@ -2,7 +2,8 @@
 
 use super::expected::{Job, Trees};
 use super::later::{self, Removal, Slots};
-use super::lines::{Lines, printable, quoted};
+use super::lines::Lines;
+use super::names::{printable, quoted};
 use super::summary::{Summary, Total};
 use super::watch::Watch;
 use serde_json::Map;

@@ -1,6 +1,6 @@
 //! The summary of a command, as text or JSON.
 
-use super::lines::printable;
+use super::names::printable;
 use serde_json::{Map, Value, json};
 use smallfry::Error;
 use smallfry::tree::{Report, TreeError};

@@ -1,7 +1,8 @@
 //! `smallfry unpack`.
 
 use super::exclude::Exclude;
-use super::lines::{Lines, quoted};
+use super::lines::Lines;
+use super::names::quoted;
 use super::summary::{Summary, Total};
 use super::watch::Watch;
 use serde_json::Map;
