@@ -16,7 +16,6 @@ pub(in crate::sys) mod extended;
 #[path = "linux/flush.rs"]
 pub(in crate::sys) mod flush;
 
-use super::entry::EntryStatus;
 use super::platform::{BorrowedFile, OwnedFile, errno, mode_from, open_flags};
 use crate::errno::Errno;
 
@@ -121,17 +120,6 @@ pub(in crate::sys) fn clone_file(
     to: BorrowedFile<'_>,
 ) -> Result<(), Errno> {
     fs::ioctl_ficlone(to, from).map_err(errno)
-}
-
-/// Returns `None`: files are cloned into new ones.
-#[allow(clippy::unnecessary_wraps, reason = "other systems fail")]
-pub(in crate::sys) fn create_clone(
-    _directory: BorrowedFile<'_>,
-    _name: &CStr,
-    _source: BorrowedFile<'_>,
-    _status: &EntryStatus,
-) -> Result<Option<OwnedFile>, Errno> {
-    Ok(None)
 }
 
 /// Copies bytes from the place of one file to that of another. Returns their number.

@@ -10,6 +10,7 @@ pub(in crate::sys) mod flush;
 
 use rustix::fs::{Dir, FileType};
 
+#[cfg(target_vendor = "apple")]
 use super::entry::EntryStatus;
 use super::platform::{BorrowedFile, OwnedFile, errno};
 use crate::errno::Errno;
@@ -117,18 +118,6 @@ pub(in crate::sys) fn create_clone(
         _ = unlinkat(directory, name, AtFlags::empty());
     }
     clone
-}
-
-/// Returns `None`: files are cloned by no call there.
-#[cfg(not(target_vendor = "apple"))]
-#[allow(clippy::unnecessary_wraps, reason = "other systems fail")]
-pub(in crate::sys) fn create_clone(
-    _directory: BorrowedFile<'_>,
-    _name: &CStr,
-    _source: BorrowedFile<'_>,
-    _status: &EntryStatus,
-) -> Result<Option<OwnedFile>, Errno> {
-    Ok(None)
 }
 
 /// Returns `ENOTSUP`: the call of these systems makes the file that it clones into.

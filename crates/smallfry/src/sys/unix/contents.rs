@@ -33,26 +33,14 @@ pub(crate) fn copy_range(
 }
 
 /// Copies a file with holes to an empty one, which gets the same holes. Returns its length.
-///
-/// `lseek` with `SEEK_DATA` and `SEEK_HOLE`,
-/// [lseek(2)](https://man7.org/linux/man-pages/man2/lseek.2.html)
 pub(crate) fn copy_sparse(
     from: BorrowedFile<'_>,
     to: BorrowedFile<'_>,
     size: u64,
 ) -> Result<u64, Errno> {
     let mut buffer = vec![0; PIECE];
-    let mut at = 0;
-    while at < size {
-        at = match fs::seek(from, SeekFrom::Data(at)) {
-            Ok(data) => data,
-            // Only a hole follows.
-            Err(Code::NXIO) => break,
-            // The file system does not tell.
-            Err(Code::INVAL | Code::NOTSUP) => at,
-            Err(error) => return Err(errno(error)),
-        };
-        let end = fs::seek(from, SeekFrom::Hole(at)).unwrap_or(size);
+    for (start, length) in data_parts(from, size)? {
+        let (mut at, end) = (start, start + length);
         while at < end {
             let room = usize::try_from(end - at).map_or(PIECE, |left| left.min(PIECE));
             let count = pread(from, &mut buffer[..room], at).map_err(errno)?;
@@ -79,7 +67,6 @@ pub(crate) fn copy_sparse(
 ///
 /// `lseek` with `SEEK_DATA` and `SEEK_HOLE`,
 /// [lseek(2)](https://man7.org/linux/man-pages/man2/lseek.2.html)
-#[cfg(feature = "archive")]
 pub(crate) fn data_parts(file: BorrowedFile<'_>, size: u64) -> Result<Vec<(u64, u64)>, Errno> {
     let mut parts = Vec::new();
     let mut at = 0;

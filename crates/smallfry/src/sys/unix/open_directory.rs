@@ -118,14 +118,22 @@ impl OpenDirectory {
     }
 
     /// Makes a file that shares the blocks of another one, where a system clones only whole files.
-    /// `EEXIST` if there is anything of that name. `None` if it does not.
+    /// `EEXIST` if there is anything of that name. `None` on other systems, and if the owner may not
+    /// read the file.
+    #[cfg_attr(
+        not(target_vendor = "apple"),
+        allow(unused_variables, clippy::unused_self, clippy::unnecessary_wraps)
+    )]
     pub(crate) fn create_clone(
         &self,
         name: &Name,
         source: BorrowedFile<'_>,
         status: &EntryStatus,
     ) -> Result<Option<OwnedFile>, Errno> {
-        variant::create_clone(self.0.as_fd(), name, source, status)
+        #[cfg(target_vendor = "apple")]
+        return variant::create_clone(self.0.as_fd(), name, source, status);
+        #[cfg(not(target_vendor = "apple"))]
+        Ok(None)
     }
 
     /// Makes a directory. `EEXIST` if there is anything of that name.
