@@ -1,5 +1,6 @@
 //! Packs archives.
 
+mod archive_files;
 mod compress;
 mod listing;
 mod name;
@@ -8,6 +9,7 @@ mod packing;
 mod reading;
 mod sink;
 mod tar;
+mod writing;
 mod zip;
 
 use std::io::Write;

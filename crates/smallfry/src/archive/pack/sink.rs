@@ -28,8 +28,9 @@ pub(super) trait Sink {
     /// Begins a file of as many bytes as `facts` says.
     fn begin_file(&mut self, path: &Path, facts: &Facts) -> io::Result<()>;
 
-    /// Begins a file with holes. Only the bytes of `parts` follow: where each begins, and its length.
-    /// Returns false if the format has no holes.
+    /// Begins a file with holes. `parts` tells where each part between them begins, and its length.
+    /// Returns true if only the bytes of these parts follow. The whole file follows if the format has
+    /// no holes.
     fn begin_sparse(
         &mut self,
         path: &Path,

@@ -15,7 +15,8 @@ const RECORD: u64 = 10_240;
 
 /// The maximum number of parts between holes. Others may refuse a longer map.
 const MAX_PARTS: usize = 4096;
-/// The maximum size in bytes of these parts. A larger one would not fit into the header with the map.
+/// The maximum size in bytes of these parts. A larger one would not fit into the header, to which the
+/// map is added.
 const MAX_STORED: u64 = 4 << 30;
 
 pub(super) struct Tar<W: Write> {
@@ -117,6 +118,7 @@ impl<W: Write> Sink for Tar<W> {
         parts: &[(u64, u64)],
     ) -> io::Result<bool> {
         if parts.len() > MAX_PARTS || stored_size(facts, Some(parts)) > MAX_STORED {
+            self.begin_file(path, facts)?;
             return Ok(false);
         }
         self.header(EntryType::Regular, path, None, facts, Some(parts))?;

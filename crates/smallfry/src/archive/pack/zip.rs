@@ -72,7 +72,8 @@ impl<W: Write> Sink for Zip<W> {
         Ok(self.writer.start_file(name_of(path)?, options)?)
     }
 
-    fn begin_sparse(&mut self, _: &Path, _: &Facts, _: &[(u64, u64)]) -> io::Result<bool> {
+    fn begin_sparse(&mut self, path: &Path, facts: &Facts, _: &[(u64, u64)]) -> io::Result<bool> {
+        self.begin_file(path, facts)?;
         Ok(false)
     }
 
