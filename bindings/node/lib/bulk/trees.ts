@@ -23,8 +23,8 @@ export interface CopyTreeOptions extends TreeOptions {
   existing?: 'replace' | 'keep' | 'error' | undefined;
   /**
    * The way in which a copy comes to its contents. `'auto'` shares blocks with the source until one
-   * of both changes, where the file system can do that (Btrfs, XFS, APFS, ReFS); `'clone'` does so or is an
-   * error, and `'copy'` never does. `'hard-link'` makes a hard link to the source, with its
+   * of both changes, where the file system can do that (Btrfs, XFS, APFS, ReFS); `'clone'` does so or
+   * is an error, and `'copy'` never does. `'hard-link'` makes a hard link to the source, with its
    * permissions, owner, attributes and times, as by `cp -lP`. The system refuses that between file
    * systems. `'auto'` by default.
    */

@@ -13,7 +13,8 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function(c"listTreeSync", list_tree_sync),
 ];
 
-/// `listTree(path, id, ownScope)`. The listing comes to `complete`, as [`list`](super::list::list) makes it.
+/// `listTree(path, id, ownScope)`. The listing comes to `complete`, as [`list`](super::list::list)
+/// makes it.
 unsafe extern "C" fn list_tree(
     env: sys::napi_env,
     info: sys::napi_callback_info,

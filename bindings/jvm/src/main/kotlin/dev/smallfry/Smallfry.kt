@@ -12,7 +12,7 @@ import java.nio.file.Path
  * | write many files | [writeAll] |
  * | read many files, all kept | [readAll], [readAllText] |
  * | read many files, one after the other | [stream], [streamText]; in Kotlin `readFlow` |
- * | copy, mirror or remove a whole tree | [copyTree], [mirrorTree], [removeTree]; in Kotlin `path.copyTree` |
+ * | copy, mirror or remove a tree | [copyTree], [mirrorTree], [removeTree]; `path.copyTree` |
  * | unpack or pack tar, tar.gz, tar.zst and zip | [unpack], [pack] |
  * | hash many files, or a directory with all that is in it | [hashFiles], [hashTree] |
  *
