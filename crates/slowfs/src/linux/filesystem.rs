@@ -622,16 +622,18 @@ impl Filesystem for SlowFilesystem {
         }
     }
 
+    // After this answer the kernel returns EOPNOTSUPP by itself. It asks for
+    // security.capability at each write, which no local disk waits for.
     fn getxattr(&self, _: &Request, _: INodeNo, _: &OsStr, _: u32, reply: ReplyXattr) {
-        reply.error(fuser::Errno::EOPNOTSUPP);
+        reply.error(fuser::Errno::ENOSYS);
     }
 
     fn listxattr(&self, _: &Request, _: INodeNo, _: u32, reply: ReplyXattr) {
-        reply.error(fuser::Errno::EOPNOTSUPP);
+        reply.error(fuser::Errno::ENOSYS);
     }
 
     fn removexattr(&self, _: &Request, _: INodeNo, _: &OsStr, reply: ReplyEmpty) {
-        reply.error(fuser::Errno::EOPNOTSUPP);
+        reply.error(fuser::Errno::ENOSYS);
     }
 
     fn access(&self, _: &Request, _: INodeNo, _: AccessFlags, reply: ReplyEmpty) {
