@@ -1,13 +1,12 @@
 //! The file that is to be replaced.
 
-use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Operation};
 use crate::path::{Base, Found};
 use crate::raw::{self, OwnedFile};
-use crate::sys::{self, Attributes};
+use crate::sys::{self, Attributes, PathStatus};
 
 /// The maximum number of links that are followed, as in the kernel.
 const MAX_LINKS: usize = 40;
@@ -90,7 +89,7 @@ impl Target {
 }
 
 impl Old {
-    fn find(base: &Base, target: &Path, found: &Metadata, is_read: bool) -> Result<Self, Error> {
+    fn find(base: &Base, target: &Path, found: &PathStatus, is_read: bool) -> Result<Self, Error> {
         let failed = |(operation, reason)| Error::at(operation, target, reason);
         if !is_read
             && !base.is_beneath()
@@ -126,7 +125,11 @@ pub(crate) fn without_links(base: &Base, path: &Path) -> Result<PathBuf, Error> 
 
 /// Follows symbolic links, and counts them. Returns the last path, and the file there if there is
 /// one.
-fn follow(base: &Base, path: &Path, links: &mut usize) -> io::Result<(PathBuf, Option<Metadata>)> {
+fn follow(
+    base: &Base,
+    path: &Path,
+    links: &mut usize,
+) -> io::Result<(PathBuf, Option<PathStatus>)> {
     let mut target = path.to_owned();
     loop {
         match base.look(&target) {

@@ -11,7 +11,7 @@ use super::parents::{MakeDirectories, Parents, is_dir};
 use crate::closer::Closer;
 use crate::error::{Error, Operation};
 use crate::raw::{self, OwnedFile};
-use crate::sys;
+use crate::sys::{self, PathStatus};
 
 /// The base from which the paths of a batch are resolved: the working directory of the process, or
 /// a directory that no path may leave.
@@ -27,7 +27,7 @@ pub(crate) struct Base {
 pub(crate) enum Found {
     /// A symbolic link, with its target.
     Link(PathBuf),
-    Other(Metadata),
+    Other(PathStatus),
 }
 
 impl Base {
@@ -100,12 +100,12 @@ impl Base {
         match &self.root {
             // Neither call takes a descriptor.
             None => {
-                let found = std::fs::symlink_metadata(path)?;
+                let found = sys::path_status(path)?;
                 if found.is_symlink() {
                     match std::fs::read_link(path) {
                         // Another program has replaced the link meanwhile.
                         Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
-                            return std::fs::symlink_metadata(path).map(Found::Other);
+                            return sys::path_status(path).map(Found::Other);
                         }
                         link => return link.map(Found::Link),
                     }
@@ -114,7 +114,7 @@ impl Base {
             }
             Some(root) => self.backoff.open(|| match root.read_link(path)? {
                 Some(link) => Ok(Found::Link(link)),
-                None => Ok(Found::Other(root.stat(path)?)),
+                None => Ok(Found::Other(root.stat(path)?.into())),
             }),
         }
     }

@@ -109,7 +109,7 @@ mod removal;
 #[cfg(feature = "archive")]
 pub(crate) use archive::{local_date, local_time};
 pub(crate) use attribute_kinds::AttributeKinds;
-pub(crate) use attributes::{Attributes, gives_list};
+pub(crate) use attributes::{Attributes, PathStatus, gives_list, path_status};
 pub(crate) use behind_links::FOLLOWS_LINKS;
 pub(crate) use beneath::{Directory, LEADS_OUT, LEADS_OUT_WORDS, RENAMES_BENEATH};
 #[cfg(feature = "archive")]

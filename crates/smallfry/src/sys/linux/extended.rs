@@ -1,18 +1,16 @@
 //! Linux: extended attributes, access control lists among them.
 
 use std::ffi::{CStr, CString};
-use std::fs::Metadata;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use rustix::fs::{self, AtFlags, CWD, StatxFlags, XattrFlags};
 
 use crate::errno::Errno;
-use crate::sys::AttributeKinds;
 use crate::sys::platform::{BorrowedFile, errno, with_c_path};
+use crate::sys::{AttributeKinds, PathStatus};
 
 /// The attributes that hold for the old contents only: a hash of them, or a privilege that the
 /// system itself takes away from a file that is written.
@@ -38,28 +36,29 @@ pub(in crate::sys) fn gives_list(directory: BorrowedFile<'_>) -> bool {
     !matches!(found, Err(Errno(libc::ENODATA | libc::EOPNOTSUPP)))
 }
 
-/// Returns the owner, group and mode of the file at a path. For a file on a disk they are those of
-/// `found`.
+/// Returns the status of what is at a path. A link is not followed.
 ///
 /// A server is asked, as it would be by opening the file: the copy on this machine may be a minute
 /// old.
 ///
 /// `statx` with `AT_STATX_FORCE_SYNC`,
 /// [statx(2)](https://man7.org/linux/man-pages/man2/statx.2.html)
-pub(in crate::sys) fn fresh_status(
-    path: &Path,
-    found: &Metadata,
-) -> Result<(u32, u32, u32), Errno> {
-    if fs::major(found.dev()) != 0 {
-        return Ok((found.uid(), found.gid(), found.mode()));
-    }
+pub(in crate::sys) fn path_status(path: &Path) -> io::Result<PathStatus> {
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::STATX_FORCE_SYNC;
-    let mask = StatxFlags::MODE | StatxFlags::UID | StatxFlags::GID;
-    let status = with_c_path(path.as_os_str().as_bytes(), |path| {
+    let mask = StatxFlags::TYPE | StatxFlags::MODE | StatxFlags::UID | StatxFlags::GID;
+    let found = with_c_path(path.as_os_str().as_bytes(), |path| {
         fs::statx(CWD, path, flags, mask).map_err(errno)
-    })
-    .map_err(|error| errno_of(&error))?;
-    Ok((status.stx_uid, status.stx_gid, status.stx_mode.into()))
+    });
+    match found.map_err(|error| errno_of(&error)) {
+        Ok(status) => Ok(PathStatus {
+            mode: status.stx_mode.into(),
+            owner: status.stx_uid,
+            group: status.stx_gid,
+        }),
+        // Before Linux 4.11, or in an old container.
+        Err(Errno(libc::ENOSYS | libc::EPERM)) => std::fs::symlink_metadata(path).map(Into::into),
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn errno_of(error: &io::Error) -> Errno {

@@ -1,20 +1,18 @@
 //! macOS, and the BSDs: extended attributes and access control lists.
 
 use std::ffi::CStr;
-use std::fs::Metadata;
-use std::os::unix::fs::MetadataExt;
+use std::io;
 use std::path::Path;
 
 use crate::errno::Errno;
-use crate::sys::AttributeKinds;
 use crate::sys::platform::{BorrowedFile, OwnedFile};
+use crate::sys::{AttributeKinds, PathStatus};
 
-/// Returns the owner, group and mode that the caller has found.
-pub(in crate::sys) fn fresh_status(
-    _path: &Path,
-    found: &Metadata,
-) -> Result<(u32, u32, u32), Errno> {
-    Ok((found.uid(), found.gid(), found.mode()))
+/// Returns the status of what is at a path. A link is not followed.
+///
+/// `lstat`, [lstat(2)](https://man.freebsd.org/cgi/man.cgi?query=lstat&sektion=2)
+pub(in crate::sys) fn path_status(path: &Path) -> io::Result<PathStatus> {
+    std::fs::symlink_metadata(path).map(Into::into)
 }
 
 /// Returns true: each file is asked.

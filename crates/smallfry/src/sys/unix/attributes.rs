@@ -1,9 +1,11 @@
 //! Unix: the attributes of a file besides its contents, for the file that replaces it.
 
 use std::fs::Metadata;
+use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use rustix::fs::{Gid, RawMode, Uid, fchmod, fchown};
+use rustix::fs::{FileType, Gid, RawMode, Uid, fchmod, fchown};
 
 use super::platform::{BorrowedFile, errno, full_status, mode_from};
 use super::variant::{self, extended::Extended};
@@ -14,6 +16,48 @@ use crate::error::Operation;
 const PRIVATE: u32 = 0o600;
 /// The permissions to run as the owner or the group.
 const PRIVILEGES: u32 = 0o6000;
+
+/// The kind, permissions, owner and group of what is at a path.
+#[derive(Debug)]
+pub(crate) struct PathStatus {
+    /// The permissions, and the kind of file in the upper bits.
+    pub(super) mode: u32,
+    pub(super) owner: u32,
+    pub(super) group: u32,
+}
+
+impl PathStatus {
+    fn kind(&self) -> FileType {
+        FileType::from_raw_mode(self.mode as RawMode)
+    }
+
+    pub(crate) fn is_file(&self) -> bool {
+        self.kind() == FileType::RegularFile
+    }
+
+    pub(crate) fn is_dir(&self) -> bool {
+        self.kind() == FileType::Directory
+    }
+
+    pub(crate) fn is_symlink(&self) -> bool {
+        self.kind() == FileType::Symlink
+    }
+}
+
+impl From<Metadata> for PathStatus {
+    fn from(found: Metadata) -> Self {
+        Self {
+            mode: found.mode(),
+            owner: found.uid(),
+            group: found.gid(),
+        }
+    }
+}
+
+/// Returns the status of what is at a path, as a server tells it now. A link is not followed.
+pub(crate) fn path_status(path: &Path) -> io::Result<PathStatus> {
+    variant::extended::path_status(path)
+}
 
 /// The owner, group, permissions, access control list and extended attributes of a file.
 #[derive(Debug)]
@@ -38,21 +82,16 @@ impl Attributes {
     }
 
     /// Reads the attributes of the file at `path`, without opening it; `None` where it must be
-    /// opened. `found` is the metadata that the caller has of it.
-    pub(crate) fn at(path: &Path, found: &Metadata) -> Option<Result<Self, (Operation, Errno)>> {
-        let extended = Extended::at(path)?;
-        let read = || {
-            let extended = extended.map_err(|error| (Operation::Fsetxattr, error))?;
-            let fresh = variant::extended::fresh_status(path, found);
-            let (owner, group, mode) = fresh.map_err(|error| (Operation::Stat, error))?;
-            Ok(Self {
-                owner,
-                group,
-                mode: mode & 0o7777,
-                extended,
-            })
+    /// opened. `found` is its status.
+    pub(crate) fn at(path: &Path, found: &PathStatus) -> Option<Result<Self, (Operation, Errno)>> {
+        let of = |extended| Self {
+            owner: found.owner,
+            group: found.group,
+            mode: found.mode & 0o7777,
+            extended,
         };
-        Some(read())
+        let failed = |error| (Operation::Fsetxattr, error);
+        Some(Extended::at(path)?.map(of).map_err(failed))
     }
 
     /// Returns the mode to create the temporary file with. It lets in no user that the file keeps
@@ -170,7 +209,7 @@ mod tests {
     #[test]
     fn of_and_at_find_the_same_attributes() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let found = std::fs::metadata(file.path()).unwrap();
+        let found = path_status(file.path()).unwrap();
         let of = Attributes::of(sys::borrow(&File::open(file.path()).unwrap())).unwrap();
         if let Some(at) = Attributes::at(file.path(), &found) {
             assert_eq!(format!("{of:?}"), format!("{:?}", at.unwrap()));

@@ -1,6 +1,7 @@
 //! Windows: the attributes of a file besides its contents, for the file that replaces it.
 
 use std::fs::Metadata;
+use std::io;
 use std::mem::MaybeUninit;
 use std::os::windows::fs::MetadataExt;
 use std::os::windows::io::AsRawHandle;
@@ -24,6 +25,14 @@ const KEPT: u32 = FILE_ATTRIBUTE_READONLY
     | FILE_ATTRIBUTE_SYSTEM
     | FILE_ATTRIBUTE_ARCHIVE
     | FILE_ATTRIBUTE_NOT_CONTENT_INDEXED;
+
+/// The status of what is at a path.
+pub(crate) type PathStatus = Metadata;
+
+/// Returns the status of what is at a path. A link is not followed.
+pub(crate) fn path_status(path: &Path) -> io::Result<PathStatus> {
+    std::fs::symlink_metadata(path)
+}
 
 /// The attributes of a file: read-only, hidden, system, archive, not indexed.
 ///
@@ -55,8 +64,8 @@ impl Attributes {
         Ok(Self(unsafe { found.assume_init() }.FileAttributes))
     }
 
-    /// Takes the attributes of a file from its metadata. The file need not be opened.
-    pub(crate) fn at(_path: &Path, found: &Metadata) -> Option<Result<Self, (Operation, Errno)>> {
+    /// Takes the attributes of a file from its status. The file need not be opened.
+    pub(crate) fn at(_path: &Path, found: &PathStatus) -> Option<Result<Self, (Operation, Errno)>> {
         Some(Ok(Self(found.file_attributes())))
     }
 
