@@ -19,6 +19,9 @@ pub(super) enum Flushing {
     Each,
     /// The same for files, many at once; then each directory once.
     Concurrent,
+    /// The same, and each new file gets the owner, permissions and extended attributes of the one
+    /// that it replaces.
+    ConcurrentKeeping,
     /// Writing to the device is started for all, then each file is flushed; then each directory
     /// once.
     Writeout,
@@ -46,8 +49,12 @@ pub(super) struct Request {
 pub(super) const EACH: &str = "fsync and directory flush each";
 pub(super) const NODE_EACH: &str = "Node fsync and directory flush each";
 pub(super) const JVM_EACH: &str = "Java force and directory flush each";
+/// The same for all files at once, on a thread for each, at most 128; then each directory once.
+pub(super) const NODE_CONCURRENT: &str = "Node concurrent fsyncs";
+pub(super) const JVM_CONCURRENT: &str = "Java concurrent forces";
 /// The baseline through a mount that adds no delay, beside a slow disk.
 pub(super) const EACH_MOUNT_ALONE: &str = "one by one, mount alone";
+pub(super) const CONCURRENT_KEEPING: &str = "concurrent fsyncs, attributes kept";
 pub(super) const SYNCFS_THEN_FSYNC: &str = "syncfs, then fsync";
 /// The row on a file system where syncfs may flush nothing.
 pub(super) const SYNCFS_UNKNOWN: &str = "syncfs, NOT known to flush here";
@@ -56,16 +63,18 @@ pub(super) const RUST: &str = "smallfry in Rust";
 pub(super) const ATOMIC: &str = "write-file-atomic sync, NO directory flush";
 pub(super) const ATOMIC_ALL: &str = "write-file-atomic Promise.all, NO directory flush";
 
-pub(super) const ON_NODE: [RowOf; 5] = [
+pub(super) const ON_NODE: [RowOf; 6] = [
     (NODE_EACH, Functions::Node, Style::Sync),
+    (NODE_CONCURRENT, Functions::Node, Style::Parallel),
     (ATOMIC, Functions::WriteFileAtomic, Style::Sync),
     (ATOMIC_ALL, Functions::WriteFileAtomic, Style::Parallel),
     rows::bulk("smallfry writeFilesSync"),
     ("smallfry writeFiles", Functions::Smallfry, Style::Bulk),
 ];
 
-pub(super) const IN_JVM: [RowOf; 2] = [
+pub(super) const IN_JVM: [RowOf; 3] = [
     (JVM_EACH, Functions::JavaChannel, Style::Sync),
+    (JVM_CONCURRENT, Functions::JavaChannel, Style::Parallel),
     rows::bulk("smallfry writeAll in the JVM"),
 ];
 
@@ -74,8 +83,9 @@ pub(super) fn promises_less(row: &Row) -> bool {
     [SYNCFS_UNKNOWN, GIT, ATOMIC, ATOMIC_ALL].contains(&row.implementation.as_str())
 }
 
-/// Returns the ways that this system has, by name.
-pub(super) fn ways(session: &Session) -> Vec<(&'static str, Flushing)> {
+/// Returns the ways that this system has, by name. Only with `replaced` files there are attributes to
+/// keep.
+pub(super) fn ways(session: &Session, replaced: bool) -> Vec<(&'static str, Flushing)> {
     let mut ways = vec![
         (EACH, Flushing::Each),
         ("fsync and directory flush each A/A", Flushing::Each),
@@ -87,6 +97,9 @@ pub(super) fn ways(session: &Session) -> Vec<(&'static str, Flushing)> {
             Some(_) => Syncfs::Unknown,
             None => session.host.file_system.syncfs(),
         };
+        if replaced {
+            ways.push((CONCURRENT_KEEPING, Flushing::ConcurrentKeeping));
+        }
         ways.push(("writeout, then fsync", Flushing::Writeout));
         ways.push(match syncfs {
             Syncfs::Barrier => ("syncfs", Flushing::Syncfs),

@@ -2,8 +2,14 @@
 
 use super::super::prelude::*;
 use super::case::Flushing;
-use super::native::Work;
+use super::native::{Target, Work};
+use rustix::buffer::spare_capacity;
+use rustix::fs::{Gid, Mode, Uid, XattrFlags};
+use rustix::io::Errno;
 use std::os::fd::AsRawFd;
+
+/// The maximum size of a list of attributes, and of a value, in bytes.
+const MAX_NAMES: usize = 1 << 16;
 
 /// Handles left for whatever else the process has open.
 const RESERVED_HANDLES: usize = 64;
@@ -11,10 +17,40 @@ const RESERVED_HANDLES: usize = 64;
 impl Work {
     pub(super) fn on_linux(&self, flushing: Flushing) -> io::Result<()> {
         match flushing {
+            Flushing::ConcurrentKeeping => self.concurrent(|target| self.write_keeping(target)),
             Flushing::Writeout => self.writeout(),
             Flushing::Git => self.like_git(),
             flushing => self.whole_file_system(flushing == Flushing::SyncfsThenFsync),
         }
+    }
+
+    /// Writes a file that gets the attributes of the one that it replaces.
+    fn write_keeping(&self, target: &Target) -> io::Result<File> {
+        let old = rustix::fs::lstat(&target.path)?;
+        let mut names = Vec::with_capacity(MAX_NAMES);
+        match rustix::fs::llistxattr(&target.path, spare_capacity(&mut names)) {
+            Ok(_) | Err(Errno::OPNOTSUPP) => {}
+            Err(error) => return Err(error.into()),
+        }
+        self.write_after(target, |file| {
+            let own = rustix::fs::fstat(file)?;
+            if (own.st_uid, own.st_gid) != (old.st_uid, old.st_gid) {
+                let (owner, group) = (Uid::from_raw(old.st_uid), Gid::from_raw(old.st_gid));
+                rustix::fs::fchown(file, Some(owner), Some(group))?;
+            }
+            for name in names
+                .split(|byte| *byte == 0)
+                .filter(|name| !name.is_empty())
+            {
+                let mut value = Vec::with_capacity(MAX_NAMES);
+                rustix::fs::lgetxattr(&target.path, name, spare_capacity(&mut value))?;
+                rustix::fs::fsetxattr(file, name, &value, XattrFlags::empty())?;
+            }
+            if own.st_mode != old.st_mode {
+                rustix::fs::fchmod(file, Mode::from_raw_mode(old.st_mode))?;
+            }
+            Ok(())
+        })
     }
 
     /// Writes parts of as many files as may be open: a file that is closed and opened again may not

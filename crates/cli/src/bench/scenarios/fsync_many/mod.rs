@@ -10,6 +10,7 @@
 //! |---|---|
 //! | `fsync and directory flush each` | one file after the other: written, flushed, renamed if it replaces, its directory flushed |
 //! | `concurrent fsyncs` | the same for files on up to 128 threads; then each directory once |
+//! | `concurrent fsyncs, attributes kept` | the same, and a new file gets the owner, permissions and extended attributes of the one that it replaces, as smallfry gives them |
 //! | `writeout, then fsync` | all written, writing to the device started for all, then each flushed; then each directory once |
 //! | `syncfs` | all written, the whole file system flushed; after renaming once more. On ext4 without a journal the flush of a directory follows each time |
 //! | `git's way` | as `core.fsyncMethod=batch`: the device takes each file's pages, then one other file is flushed. Nothing promises that metadata and names are there after it |
@@ -73,11 +74,11 @@ impl Scenario for FsyncMany {
         numbers.into_iter().map(shape).flat_map(both).collect()
     }
 
-    fn rows(session: &Session, _: &Case) -> Vec<Row> {
+    fn rows(session: &Session, case: &Case) -> Vec<Row> {
         let tables: [&[RowOf]; 3] = [&ON_NODE, &IN_JVM, &[rows::bulk(RUST)]];
         let mut rows = rows::all(session, tables, rows::find_durable);
         let raw = |(name, _)| Row::native(Functions::Raw, name, Style::Sync);
-        rows.extend(ways(session).into_iter().map(raw));
+        rows.extend(ways(session, case.replaced).into_iter().map(raw));
         rows
     }
 
@@ -96,7 +97,9 @@ impl Scenario for FsyncMany {
     fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Times, Fault> {
         let Case { shape, replaced } = *turn.case;
         let name = turn.row.implementation.as_str();
-        let way = ways(turn.session).into_iter().find(|(way, _)| *way == name);
+        let way = ways(turn.session, replaced)
+            .into_iter()
+            .find(|(way, _)| *way == name);
         let written = Written {
             output: &self.outputs[turn.output()],
             shape,

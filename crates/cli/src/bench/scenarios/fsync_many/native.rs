@@ -16,7 +16,7 @@ pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, Peer
         Functions::Smallfry => work.by_smallfry(),
         Functions::Raw => match request.flushing {
             Flushing::Each => work.each(),
-            Flushing::Concurrent => work.concurrent(),
+            Flushing::Concurrent => work.concurrent(|target| work.write(target)),
             other => work.on_linux(other),
         },
         _ => Err(io::ErrorKind::Unsupported.into()),
@@ -28,7 +28,7 @@ pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, Peer
 }
 
 pub(super) struct Target {
-    path: PathBuf,
+    pub(super) path: PathBuf,
     /// The file that is written, and then renamed; the path itself where nothing is replaced.
     temporary: PathBuf,
     dir: PathBuf,
@@ -78,9 +78,12 @@ impl Work {
         Ok(())
     }
 
-    fn concurrent(&self) -> io::Result<()> {
+    pub(super) fn concurrent(
+        &self,
+        write: impl Fn(&Target) -> io::Result<File> + Sync,
+    ) -> io::Result<()> {
         at_once(&self.files, |target| {
-            self.write(target)?.sync_all()?;
+            write(target)?.sync_all()?;
             self.name(target)
         })?;
         let directories: Vec<&PathBuf> = self.directories.iter().collect();
@@ -88,10 +91,20 @@ impl Work {
     }
 
     pub(super) fn write(&self, target: &Target) -> io::Result<File> {
+        self.write_after(target, |_| Ok(()))
+    }
+
+    /// Writes a file; `prepare` is called with it while it is empty.
+    pub(super) fn write_after(
+        &self,
+        target: &Target,
+        prepare: impl FnOnce(&File) -> io::Result<()>,
+    ) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(self.replace);
         options.create(!self.replace).truncate(!self.replace);
         let mut file = options.open(&target.temporary)?;
+        prepare(&file)?;
         file.write_all(&target.contents)?;
         Ok(file)
     }

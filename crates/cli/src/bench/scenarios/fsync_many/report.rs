@@ -52,12 +52,14 @@ pub(super) const REPORT: Report<Case> = Report {
     },
 };
 
-const COMPARED: [&str; 5] = [
+const COMPARED: [&str; 7] = [
     "fsync and directory flush each|smallfry in Rust",
     "Node fsync and directory flush each|smallfry writeFilesSync|smallfry writeFiles",
+    "Node concurrent fsyncs|smallfry writeFilesSync|smallfry writeFiles",
     "write-file-atomic sync, NO directory flush|smallfry writeFilesSync",
     "write-file-atomic Promise.all, NO directory flush|smallfry writeFiles",
     "Java force and directory flush each|smallfry writeAll in the JVM",
+    "Java concurrent forces|smallfry writeAll in the JVM",
 ];
 
 /// Notes on rows, where there are such rows.

@@ -69,8 +69,15 @@ fun writeAll(all: List<FileOf>, options: WriteOptions) {
 
 /** Flushes and names the file, and flushes its directory. */
 fun writeEach(file: FileOf, replace: Boolean) {
+    writeFlushed(file, replace)
+    flushDirectory(file.path.parent)
+}
+
+/** Flushes and names the file. */
+fun writeFlushed(file: FileOf, replace: Boolean) {
     val temporary = if (replace) file.path.resolveSibling("${file.path.fileName}.tmp") else file.path
     writerOf("java-channel", temporary, "full", false)(file.text)
     if (replace) Files.move(temporary, file.path, ATOMIC_MOVE)
-    FileChannel.open(file.path.parent, READ).use { it.force(true) }
 }
+
+fun flushDirectory(directory: Path) = FileChannel.open(directory, READ).use { it.force(true) }
