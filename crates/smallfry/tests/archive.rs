@@ -1070,6 +1070,49 @@ fn a_zip_with_two_entries_of_one_name_is_an_error_and_the_last_is_unpacked() {
 }
 
 #[test]
+fn a_zip_of_dos_may_have_backslashes_as_separators() {
+    let list_of = |archive: &[u8], system: u8| {
+        let mut archive = archive.to_vec();
+        for at in 0..archive.len() - 4 {
+            if &archive[at..at + 4] == b"PK\x01\x02" {
+                // The upper byte of "version made by".
+                archive[at + 5] = system;
+            }
+        }
+        archive
+    };
+    let archive = zip_of(&[("site\\css\\main.css", "1"), ("..\\out\\secret", "2")]);
+    let fixture = Fixture::new();
+    let errors = fixture.unpack(&Unpacker::new(), &list_of(&archive, 0));
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    assert!(errors[0].to_string().contains("`..`"), "{errors:?}");
+    let written = fs::read(fixture.path("in/site/css/main.css")).unwrap();
+    assert_eq!(written, b"1");
+    assert_eq!(fs::read(fixture.path("out/secret")).unwrap(), b"secret");
+    if cfg!(unix) {
+        // On Unix a name may have one.
+        let fixture = Fixture::new();
+        let errors = fixture.unpack(&Unpacker::new(), &list_of(&archive, 3));
+        assert_eq!(errors.len(), 0, "{errors:?}");
+        assert!(fixture.path("in/site\\css\\main.css").exists());
+    }
+}
+
+#[test]
+fn an_entry_of_a_tar_without_a_name_is_refused_alone() {
+    let archive = tar_of(&[
+        Entry::file("before", "1"),
+        Entry::file("", "2"),
+        Entry::file("after", "3"),
+    ]);
+    let fixture = Fixture::new();
+    let errors = fixture.unpack(&Unpacker::new(), &archive);
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    assert!(errors[0].to_string().contains("no name"), "{errors:?}");
+    assert_eq!(names(&fixture.path("in")), ["after", "before"]);
+}
+
+#[test]
 fn a_zip_whose_entries_overlap_is_refused() {
     let mut archive = zip_of(&[("a", "the same bytes"), ("b", "the same bytes")]);
     // The list of entries says that both begin at the first byte.

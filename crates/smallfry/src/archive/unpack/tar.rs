@@ -27,13 +27,16 @@ const MAX_PARTS: usize = 1 << 20;
 /// Unpacks all entries of a tar in an archive of length `archived`.
 pub(super) fn unpack<R: Read>(unpacking: &Unpacking<'_>, mut bytes: Window<R>, archived: &Length) {
     let mut admission = Admission::new(unpacking);
+    let mut parser = Parser::new(Limits {
+        max_sparse_entries: MAX_PARTS,
+        ..Limits::default()
+    });
+    // Such an entry is refused alone, not the rest of the archive with it.
+    parser.set_allow_empty_path(true);
     let mut reading = Reading {
         unpacking,
         bytes: &mut bytes,
-        parser: Parser::new(Limits {
-            max_sparse_entries: MAX_PARTS,
-            ..Limits::default()
-        }),
+        parser,
         archived,
         admission: &mut admission,
         held: None,

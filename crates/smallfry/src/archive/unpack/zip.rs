@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use zip::ExtraField;
 use zip::read::ZipFile;
-use zip::{ZipArchive, result::ZipError};
+use zip::{System, ZipArchive, result::ZipError};
 
 use super::admission::{Admission, Admitted, Candidate, Kind};
 use super::entry::Input;
@@ -93,7 +93,13 @@ fn candidate(zip: &mut Zip<'_>, index: usize) -> io::Result<Candidate> {
     const REGULAR: u32 = 0o100_000;
     const LINK: u32 = 0o120_000;
     let mut entry = zip.by_index_raw(index).map_err(into_io)?;
-    let name = entry.name().map_err(into_io)?.into_owned().into_bytes();
+    let mut name = entry.name().map_err(into_io)?.into_owned().into_bytes();
+    if entry.system() == System::Dos && !name.contains(&b'/') {
+        // Some programs of Windows write its own separator, against the format.
+        name.iter_mut()
+            .filter(|byte| **byte == b'\\')
+            .for_each(|byte| *byte = b'/');
+    }
     let mode = entry.unix_mode();
     let kind = match mode.map_or(0, |mode| mode & KIND) {
         _ if entry.is_dir() => Kind::Directory,
