@@ -66,7 +66,11 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    match Cli::parse().command {
+    let command = match Cli::try_parse() {
+        Ok(cli) => cli.command,
+        Err(error) => return refuse(&error),
+    };
+    match command {
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Try(arguments) => trial::run(&arguments),
         Command::Cp(arguments) => tree::copy(&arguments),
@@ -79,5 +83,18 @@ fn main() -> ExitCode {
         Command::Scope(arguments) => scope::run(&arguments),
         Command::Slow(arguments) => slow::run(&arguments),
         Command::SlowGuard { process } => slow::guard(process),
+    }
+}
+
+/// Prints the error of wrong arguments, or the help that was asked for.
+fn refuse(error: &clap::Error) -> ExitCode {
+    // The exit status says so if it cannot be printed.
+    let printed = error.print();
+    match error.exit_code() {
+        0 if printed.is_ok() => ExitCode::SUCCESS,
+        0 => ExitCode::FAILURE,
+        // As cp, rm, rsync and sha256sum do.
+        _ if std::env::args_os().nth(1).is_some_and(|name| tree::is_command(&name)) => ExitCode::FAILURE,
+        code => u8::try_from(code).map_or(ExitCode::FAILURE, ExitCode::from),
     }
 }

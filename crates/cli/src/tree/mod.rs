@@ -31,7 +31,14 @@ pub(crate) use pack::Arguments as Pack;
 pub(crate) use rm::Arguments as Rm;
 pub(crate) use unpack::Arguments as Unpack;
 
+use std::ffi::OsStr;
 use std::process::ExitCode;
+
+/// Returns true if this is the name of one of these commands.
+pub(crate) fn is_command(name: &OsStr) -> bool {
+    let names = ["cp", "mirror", "rm", "pack", "unpack", "hash"];
+    names.iter().any(|other| name == *other)
+}
 
 pub(crate) fn copy(arguments: &Cp) -> ExitCode {
     cp::run(arguments)
