@@ -7,12 +7,13 @@
 /* global AbortController, AbortSignal */
 
 import assert from 'node:assert';
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
 import {
-  bulk, LINKS, makeDirectory, makeSmallTree, program, runProgram, testNeeding, testOnUnix, testOnWindows,
+  bulk, LINKS, makeDirectory, makeSmallTree, needs, program, runProgram, testNeeding, testOnUnix, testOnWindows,
 } from './support.mjs';
 
 const { copyTree, removeTree } = bulk;
@@ -86,6 +87,16 @@ test('copyTree leaves out what is excluded', async () => {
   assert.deepStrictEqual(fs.readdirSync(`${dir}/to`, { recursive: true }).sort(), ['sub', path.join('sub', 'b')]);
   await copyTree(`${dir}/from`, `${dir}/other`, { exclude: 'sub' });
   assert.ok(!fs.existsSync(`${dir}/other/sub`));
+});
+
+testNeeding(needs.mkfifo, 'copyTree refuses special files, or leaves them out', async () => {
+  const dir = fresh();
+  execFileSync('mkfifo', [`${dir}/from/pipe`]);
+  await assert.rejects(copyTree(`${dir}/from`, `${dir}/to`), { code: 'ERR_SMALLFRY_REFUSED', path: `${dir}/from/pipe` });
+  const { files } = await copyTree(`${dir}/from`, `${dir}/without`, { skipSpecial: true });
+  assert.strictEqual(files, 2 + LINKS);
+  assert.ok(!fs.existsSync(`${dir}/without/pipe`));
+  await assert.rejects(copyTree(`${dir}/from`, `${dir}/other`, { skipSpecial: 1 }), { code: 'ERR_INVALID_ARG_VALUE' });
 });
 
 testOnUnix('owners', 'copyTree keeps owners only if that is asked', async () => {

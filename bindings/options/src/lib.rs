@@ -24,7 +24,7 @@ use table::{
     CREATE_PARENTS, DELETE, DRY_RUN, FAIL_FAST, FLUSH_DATA, FLUSH_FILE, FLUSH_FULL, FLUSH_NOTHING,
     FOLLOW_LINKS, HARD_LINKS, IN_PLACE_IF_BUSY, KEEP_EXISTING, LAST_WINS, LINKS_MAY_LEAVE,
     LINKS_REPLACE_NOTHING, MISSING_OK, MOUNTS, NO_CLONE, ONLY_IF_CHANGED, OWNER, PERMISSIONS,
-    REPLACE, REPRODUCIBLE, TIMES,
+    REPLACE, REPRODUCIBLE, SKIP_SPECIAL, TIMES,
 };
 
 /// The options of one call.
@@ -172,6 +172,7 @@ impl OptionBits {
             .hard_links(self.has(HARD_LINKS))
             .only_if_changed(self.has(ONLY_IF_CHANGED))
             .durability(self.durability())
+            .skip_special(self.has(SKIP_SPECIAL))
             .mounts(self.has(MOUNTS));
         copier
     }

@@ -108,4 +108,6 @@ table! {
     OWNER = 1 << 29, [Node, Jvm];
     #[doc = "Gives copies the extended attributes of their sources."]
     ATTRIBUTES = 1 << 30, [Node, Jvm];
+    #[doc = "Leaves out pipes, sockets and devices."]
+    SKIP_SPECIAL = 1 << 31, [Node, Jvm];
 }

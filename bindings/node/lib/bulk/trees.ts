@@ -5,7 +5,7 @@ import { flag, optionsOf, type PathLike, pathText, threadsOf } from '../core/man
 import { nativeHere, needsNative } from '../core/native.js';
 import {
   ABSOLUTE_LINKS, ATTRIBUTES, COMPARE_CONTENTS, CREATE_NEW, CREATE_PARENTS, DELETE, DRY_RUN, FLUSH_DATA, FLUSH_FULL, FOLLOW_LINKS,
-  HARD_LINKS, KEEP_EXISTING, MISSING_OK, MOUNTS, NO_CLONE, ONLY_IF_CHANGED, OWNER, PERMISSIONS, TIMES,
+  HARD_LINKS, KEEP_EXISTING, MISSING_OK, MOUNTS, NO_CLONE, ONLY_IF_CHANGED, OWNER, PERMISSIONS, SKIP_SPECIAL, TIMES,
 } from '../core/option-bits.js';
 import { choice, countsOf, flagOr, patternsOf, run, type TreeCounts, type TreeOptions } from './tree-calls.js';
 
@@ -79,6 +79,8 @@ export interface CopyTreeOptions extends TreeOptions {
   createParents?: boolean | undefined;
   /** Copies what is in directories of other file systems. True by default. */
   mounts?: boolean | undefined;
+  /** Leaves out pipes, sockets and devices, which are errors otherwise. False by default. */
+  skipSpecial?: boolean | undefined;
 }
 
 export interface MirrorTreeOptions extends TreeOptions {
@@ -154,7 +156,7 @@ export interface RemoveTreeOptions extends TreeOptions {
  * Junctions are links. A symbolic link takes a privilege, or developer mode.
  *
  * @throws TreeError if entries could not be copied; the others are copied. Also if `to` is `from`
- * or in it, and for pipes, sockets and devices. TypeError for wrong arguments. An error with the
+ * or in it, and for pipes, sockets and devices that are not left out. TypeError for wrong arguments. An error with the
  * code ERR_SMALLFRY_NOT_NATIVE without the native addon
  */
 export async function copyTree(from: PathLike, to: PathLike, options?: CopyTreeOptions): Promise<TreeCounts> {
@@ -170,7 +172,8 @@ export async function copyTree(from: PathLike, to: PathLike, options?: CopyTreeO
       (flag('times', given.times) ? TIMES : 0) | (flag('owner', given.owner) ? OWNER : 0) |
       (flag('accessLists', given.accessLists) ? PERMISSIONS : 0) | (flag('attributes', given.attributes) ? ATTRIBUTES : 0) |
       (flagOr(true, 'hardLinks', given.hardLinks) ? HARD_LINKS : 0) | (flag('onlyIfChanged', given.onlyIfChanged) ? ONLY_IF_CHANGED : 0) |
-      (flag('createParents', given.createParents) ? CREATE_PARENTS : 0) | (flagOr(true, 'mounts', given.mounts) ? MOUNTS : 0),
+      (flag('createParents', given.createParents) ? CREATE_PARENTS : 0) | (flagOr(true, 'mounts', given.mounts) ? MOUNTS : 0) |
+      (flag('skipSpecial', given.skipSpecial) ? SKIP_SPECIAL : 0),
     method: METHODS.indexOf(choice('method', given.method, METHODS) ?? 'auto'),
     threads: threadsOf(given.threads),
     exclude: patternsOf('exclude', given.exclude).join('\0'),

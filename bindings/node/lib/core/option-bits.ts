@@ -95,3 +95,6 @@ export const OWNER = 536870912;
 
 /** Gives copies the extended attributes of their sources. */
 export const ATTRIBUTES = 1073741824;
+
+/** Leaves out pipes, sockets and devices. */
+export const SKIP_SPECIAL = -2147483648;

@@ -88,4 +88,7 @@ internal object OptionBits {
 
     /** Gives copies the extended attributes of their sources. */
     const val ATTRIBUTES = 1073741824
+
+    /** Leaves out pipes, sockets and devices. */
+    const val SKIP_SPECIAL = -2147483648
 }

@@ -109,6 +109,8 @@ public class CopyTreeOptions @JvmOverloads constructor(
     public val createParents: Boolean = false,
     /** Copies what is in directories of other file systems. Without it they are copied empty. */
     public val mounts: Boolean = true,
+    /** Leaves out pipes, sockets and devices, which are errors otherwise. */
+    public val skipSpecial: Boolean = false,
     /**
      * Patterns of entries that are left out, with all that is in them. A pattern without a slash
      * matches names at any depth, another one the whole path below the source. `*` and `?` stand
@@ -135,7 +137,8 @@ public class CopyTreeOptions @JvmOverloads constructor(
         get() = existing.bits or links.bits or bit(times, OptionBits.TIMES) or bit(owner, OptionBits.OWNER) or
             bit(accessLists, OptionBits.PERMISSIONS) or bit(attributes, OptionBits.ATTRIBUTES) or
             bit(hardLinks, OptionBits.HARD_LINKS) or bit(onlyIfChanged, OptionBits.ONLY_IF_CHANGED) or durability.bits or
-            bit(createParents, OptionBits.CREATE_PARENTS) or bit(mounts, OptionBits.MOUNTS)
+            bit(createParents, OptionBits.CREATE_PARENTS) or bit(mounts, OptionBits.MOUNTS) or
+            bit(skipSpecial, OptionBits.SKIP_SPECIAL)
 
     /** Builds options in Java, which has no named arguments. */
     public class Builder {
@@ -151,6 +154,7 @@ public class CopyTreeOptions @JvmOverloads constructor(
         private var durability = Durability.None
         private var createParents = false
         private var mounts = true
+        private var skipSpecial = false
         private var exclude = emptyList<String>()
         private var filter: PathMatcher? = null
         private var threads = 0
@@ -180,6 +184,8 @@ public class CopyTreeOptions @JvmOverloads constructor(
 
         public fun mounts(mounts: Boolean): Builder = apply { this.mounts = mounts }
 
+        public fun skipSpecial(skipSpecial: Boolean): Builder = apply { this.skipSpecial = skipSpecial }
+
         public fun exclude(patterns: List<String>): Builder = apply { exclude = patterns }
 
         public fun filter(filter: PathMatcher?): Builder = apply { this.filter = filter }
@@ -190,8 +196,8 @@ public class CopyTreeOptions @JvmOverloads constructor(
 
         /** @throws IllegalArgumentException for a negative number. */
         public fun build(): CopyTreeOptions = CopyTreeOptions(
-            existing, method, links, times, owner, accessLists, attributes, hardLinks, onlyIfChanged, durability, createParents, mounts, exclude, filter,
-            threads, onProgress,
+            existing, method, links, times, owner, accessLists, attributes, hardLinks, onlyIfChanged, durability, createParents, mounts, skipSpecial,
+            exclude, filter, threads, onProgress,
         )
     }
 
