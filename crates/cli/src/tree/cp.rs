@@ -30,8 +30,9 @@ const USUAL: &[Preserved] = if cfg!(windows) {
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag")]
 #[command(after_help = "\
 Directories are copied with all that is in them, links as links. Permissions and hard links are
-always kept. An existing file is replaced in one step. A copy shares its blocks with its source
-where the file system can do that. Without --fsync nothing is flushed to the disk.
+always kept. An existing file is replaced in one step, and an existing link by the copy. A copy
+shares its blocks with its source where the file system can do that. Without --fsync nothing is
+flushed to the disk.
 
 Exit status: 0 if everything was copied, 1 if not, 130 after Ctrl-C, which leaves no half file.
 
