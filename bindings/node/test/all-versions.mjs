@@ -35,8 +35,8 @@ const files = fs.readdirSync(here).filter((name) => name.endsWith('.test.mjs')).
 
 /** Test files that depend on the version: on V8's strings, on module loaders, on node:fs itself. */
 const BETWEEN = [
-  'counting.test.mjs', 'differential.test.mjs', 'durability.test.mjs', 'entry-points.test.mjs', 'metadata.test.mjs',
-  'special-files.test.mjs', 'step-aside.test.mjs', 'transcoding.test.mjs',
+  'copy-tree.test.mjs', 'counting.test.mjs', 'differential.test.mjs', 'durability.test.mjs', 'entry-points.test.mjs', 'guarantees.test.mjs',
+  'metadata.test.mjs', 'readdir-recursive.test.mjs', 'special-files.test.mjs', 'step-aside.test.mjs', 'transcoding.test.mjs', 'trees.test.mjs',
 ];
 
 const { SMALLFRY_TEST_ALL, SMALLFRY_SOAK } = process.env;

@@ -21,8 +21,14 @@ fs.writeFileSync(path.join(directory, 'large'), Buffer.alloc(3 << 20, 'text'));
 
 const INNER = ['open', 'write', 'close', 'fsync', 'openSync', 'readSync', 'writeSync', 'closeSync', 'fsyncSync', 'writeFile', 'writeFileSync', ...(isWindows ? [] : ['lstat', 'stat', 'readlink', 'access', 'lstatSync'])];
 // Only the functions of some versions call these.
-const INNER_OF_SOME = isWindows ? [] : ['copyFileSync', 'existsSync', 'mkdirSync', 'rmdirSync', 'statSync', 'symlinkSync'];
+const INNER_OF_SOME = isWindows ? [] : [
+  'chmodSync', 'copyFileSync', 'existsSync', 'mkdirSync', 'opendirSync', 'readdirSync', 'readlinkSync', 'rmdirSync', 'statSync', 'symlinkSync',
+  'unlinkSync',
+  // No function calls it.
+  'read',
+];
 const INNER_OF_ANY = [...INNER, ...INNER_OF_SOME];
+const METHODS = ['appendFile', 'chmod', 'datasync', 'read', 'readFile', 'stat', 'sync', 'truncate', 'write', 'writeFile'];
 // Node's `rm` and `cp` keep the functions that they find when they are called first.
 const KEPT = isWindows ? [] : ['chmod', 'readdir', 'rmdir', 'unlink'];
 const KEPT_PROMISES = isWindows ? [] : ['chmod', 'copyFile', 'lstat', 'mkdir', 'opendir', 'readlink', 'stat', 'symlink', 'unlink', 'utimes'];
@@ -38,11 +44,18 @@ fs.writeFileSync(path.join(directory, 'replace.cjs'), `
     const made = mock.method(holder, name, function (...args) { return counted.apply(this, args); });
     return () => made.mock.restore();
   }
-  module.exports = { heard, replace };`);
+  // A method needs the object as \`this\`.
+  function replaceMethod(how, methods, name) {
+    const own = methods[name];
+    const counted = function (...args) { heard[name] = (heard[name] ?? 0) + 1; return Reflect.apply(own, this, args); };
+    if (how !== 'mock.method') { methods[name] = counted; return () => { methods[name] = own; }; }
+    const made = require('node:test').mock.method(methods, name, counted);
+    return () => made.mock.restore();
+  }
+  module.exports = { heard, replace, replaceMethod };`);
 
-// A mock of a method needs the handle as \`this\`.
 const CALLS = `
-  const fs = require('node:fs'), { heard, replace } = require('./replace.cjs');
+  const fs = require('node:fs'), { heard, replace, replaceMethod } = require('./replace.cjs');
   const called = (name, ...args) => new Promise((resolve, reject) => fs[name](...args, (error) => (error ? reject(error) : resolve())));
   const bytes = Buffer.from('bytes');
   const nodes = { ...fs };
@@ -146,47 +159,58 @@ for (const how of ['an assignment', 'mock.method']) {
       const handle = await fs.promises.open('small');
       const methods = Object.getPrototypeOf(handle);
       await handle.close();
-      const own = methods.sync;
-      methods.sync = function (...args) { heard.sync = (heard.sync ?? 0) + 1; return own.apply(this, args); };
-      if (${how === 'mock.method'}) {
-        methods.sync = own;
-        require('node:test').mock.method(methods, 'sync', function (...args) { heard.sync = (heard.sync ?? 0) + 1; return own.apply(this, args); });
+      const all = {};
+      for (const name of ${JSON.stringify(METHODS)}) {
+        const restore = replaceMethod(${JSON.stringify(how)}, methods, name);
+        all[name] = await hear();
+        restore();
       }
-      console.log(JSON.stringify(await hear()));
+      console.log(JSON.stringify(all));
     })();`;
     const plain = await run(source, []);
-    assert.deepStrictEqual(plain, { 'promises.writeFile, flushed': { sync: 1 } });
+    assert.deepStrictEqual(plain.sync, { 'promises.writeFile, flushed': { sync: 1 } });
     assert.deepStrictEqual(await run(source, ['--require', register]), plain);
+  });
+
+  test(`methods of FileHandle that ${how} has replaced before register are called as without smallfry`, async () => {
+    const patch = path.join(directory, `patch-handles-${count++}.cjs`);
+    fs.writeFileSync(patch, `
+      const { replaceMethod } = require('./replace.cjs');
+      globalThis.isReplaced = require('node:fs').promises.open(__filename).then((handle) => {
+        replaceMethod(${JSON.stringify(how)}, Object.getPrototypeOf(handle), 'sync');
+        return handle.close();
+      });`);
+    const source = `isReplaced.then(async () => {
+      const all = [await hear(), await hear()];
+      console.log(JSON.stringify(all));
+    });`;
+    const plain = await run(source, ['--require', patch]);
+    assert.strictEqual(plain[0]['promises.writeFile, flushed'].sync, 1);
+    assert.deepStrictEqual(await run(source, ['--require', patch, '--require', register]), plain);
   });
 
   test(`functions that ${how} has replaced before register are called as without smallfry`, async () => {
     for (const name of INNER_OF_ANY) {
       const patch = path.join(directory, `patch-${name}-${count++}.cjs`);
       fs.writeFileSync(patch, `require('./replace.cjs').replace(${JSON.stringify(how)}, require('node:fs'), ${JSON.stringify(name)});`);
-      const source = `fs.readFileSync('small', {}); hear().then((all) => console.log(JSON.stringify(all)));`;
+      const source = 'hear().then((all) => console.log(JSON.stringify(all)));';
       const plain = await run(source, ['--require', patch]);
       assert.deepStrictEqual(await run(source, ['--require', patch, '--require', register]), plain, name);
     }
   });
 }
 
-test('methods of FileHandle that were replaced before register are called as without smallfry', async () => {
-  const patch = path.join(directory, 'patch-handles.cjs');
-  fs.writeFileSync(patch, `
-    const { heard, replace } = require('./replace.cjs');
-    globalThis.isReplaced = require('node:fs').promises.open(__filename).then((handle) => {
-      const methods = Object.getPrototypeOf(handle), own = methods.sync;
-      methods.sync = function (...args) { heard.sync = (heard.sync ?? 0) + 1; return Reflect.apply(own, this, args); };
-      return handle.close();
-    });`);
-  const source = `isReplaced.then(async () => {
-    const all = [await hear(), await hear()];
-    console.log(JSON.stringify(all));
-  });`;
-  const plain = await run(source, ['--require', patch]);
-  assert.strictEqual(plain[0]['promises.writeFile, flushed'].sync, 1);
-  assert.deepStrictEqual(await run(source, ['--require', patch, '--require', register]), plain);
-});
+for (const [holder, name] of [['fs', 'existsSync'], ['fs.promises', 'open']]) {
+  test(`${holder}.${name} does not hear how smallfry is loaded`, async () => {
+    const patch = path.join(directory, `patch-${name}-${count++}.cjs`);
+    fs.writeFileSync(patch, `const fs = require('node:fs'); require('./replace.cjs').replace('an assignment', ${holder}, '${name}');`);
+    const source = 'hear().then((all) => console.log(JSON.stringify(all)));';
+    const plain = await run(source, ['--require', patch]);
+    for (const flags of [['--require', patch, '--require', register], ['--require', register, '--require', patch]]) {
+      assert.deepStrictEqual(await run(source, flags), plain);
+    }
+  });
+}
 
 test('promised flushes are native, also if smallfry is loaded late', async () => {
   // Node's own call makes requests of its own, and native code one resource.
@@ -207,23 +231,31 @@ test('promised flushes are native, also if smallfry is loaded late', async () =>
 });
 
 /**
- * Replaces a function before the first call of `call`, and after it. Node keeps what it has found
- * at its first call, also a mock that is gone. So what is heard after that is not compared.
+ * Replaces a function before register, before the first call of `call`, and after it. Node keeps
+ * what it has found at its first call, also a mock that is gone. So what is heard after that is not
+ * compared.
  */
 function testReplaced(name, holder, call) {
-  test(`${call} calls ${holder}.${name} as without smallfry if that is replaced`, async () => {
-    for (const isFirst of [true, false]) {
-      const source = `(async () => {
-        fs.readFileSync('small', {});
-        ${isFirst ? '' : `await ${call};`}
-        const restore = replace('an assignment', ${holder}, '${name}');
-        const during = await hear();
-        restore();
-        console.log(JSON.stringify([during, ${isFirst} || await hear()]));
-      })();`;
-      assert.deepStrictEqual(await run(source, ['--require', register]), await run(source, []), String(isFirst));
-    }
-  });
+  for (const how of ['an assignment', 'mock.method']) {
+    test(`${call} calls ${holder}.${name} as without smallfry if ${how} replaces that`, async () => {
+      for (const isFirst of [true, false]) {
+        const source = `(async () => {
+          fs.readFileSync('small', {});
+          ${isFirst ? '' : `await ${call};`}
+          const restore = replace('${how}', ${holder}, '${name}');
+          const during = await hear();
+          restore();
+          console.log(JSON.stringify([during, ${isFirst} || await hear()]));
+        })();`;
+        assert.deepStrictEqual(await run(source, ['--require', register]), await run(source, []), String(isFirst));
+      }
+      const patch = path.join(directory, `patch-kept-${count++}.cjs`);
+      fs.writeFileSync(patch, `const fs = require('node:fs'); require('./replace.cjs').replace('${how}', ${holder}, '${name}');`);
+      const source = 'hear().then((all) => console.log(JSON.stringify(all)));';
+      const plain = await run(source, ['--require', patch]);
+      assert.deepStrictEqual(await run(source, ['--require', patch, '--require', register]), plain);
+    });
+  }
 }
 
 for (const name of KEPT) testReplaced(name, 'fs', "fs.promises.rm(tree('tree'), { recursive: true })");

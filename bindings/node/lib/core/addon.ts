@@ -1,10 +1,10 @@
 // Finds and loads the native half.
 
-import fs = require('node:fs');
 import nodeModule = require('node:module');
 import path = require('node:path');
 
 import { type NativePackageJSON } from './addon-package-json.js';
+import { original } from '../original.js';
 import { later } from './turns.js';
 
 /** A path, the bytes of a path, or a descriptor. */
@@ -333,23 +333,27 @@ export function load(complete: Complete, advance: Advance): Loaded {
     return none('the permission model is on, and native file calls would go around it');
   }
   const files = addonNames().map((name) => path.join(__dirname, '..', name));
-  const file = files.find((candidate) => fs.existsSync(candidate));
-  if (file === undefined) return none(`there is no native addon at ${files.join(' or ')}`);
-  try {
-    const native = {} as Native;
-    // `require` would look for the package of the file first.
-    const made = { exports: {} as Addon };
-    process.dlopen(made, path.toNamespacedPath(file));
-    const addon = made.exports;
-    // Before 26 fs.writeFile calls write(2) even for no bytes, which some files refuse.
-    const defer = (): void => { later(() => { native.resume(); }); };
-    const longest = addon.start(native, complete, advance, defer, runtime(), major < 26 ? 1 : 0);
-    if (longest < 0) return none(`${file} could not start: out of memory`);
-    return { native, longestString: longest === 0 ? Infinity : longest, reason: '' };
-  } catch (error) {
-    const text = error instanceof Error ? error.message.split('\n', 1)[0] : String(error);
-    return none(`the native addon did not load from ${file}: ${text}`);
+  let reason = `there is no native addon at ${files.join(' or ')}`;
+  for (const file of files) {
+    try {
+      const native = {} as Native;
+      // `require` would look for the package of the file first.
+      const made = { exports: {} as Addon };
+      process.dlopen(made, path.toNamespacedPath(file));
+      const addon = made.exports;
+      // Before 26 fs.writeFile calls write(2) even for no bytes, which some files refuse.
+      const defer = (): void => { later(() => { native.resume(); }); };
+      const longest = addon.start(native, complete, advance, defer, runtime(), major < 26 ? 1 : 0);
+      if (longest < 0) return none(`${file} could not start: out of memory`);
+      return { native, longestString: longest === 0 ? Infinity : longest, reason: '' };
+    } catch (error) {
+      // Asked only now: a program that has replaced the function would hear it.
+      if (!original.existsSync(file)) continue;
+      const text = error instanceof Error ? error.message.split('\n', 1)[0] : String(error);
+      reason = `the native addon did not load from ${file}: ${text}`;
+    }
   }
+  return none(reason);
 }
 
 export function isMainThread(): boolean {

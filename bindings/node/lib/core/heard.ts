@@ -149,7 +149,8 @@ export function mayFlushPromised(): boolean {
 
 let isLearning = false;
 function learnHandles(): void {
-  if (isLearning) return;
+  // A function that is not Node's own would hear the call.
+  if (isLearning || !wasOwn(original.promises.open, 'open')) return;
   isLearning = true;
   original.promises.open(__filename).then((handle) => {
     rememberHandles(handle);
