@@ -61,12 +61,9 @@ async function trials() {
   return { ...PROJECTS, ...Object.fromEntries(programs) };
 }
 
-/**
- * Returns the oldest and the newest Node that the package's own tests run on, or this one if they
- * are not installed.
- */
+/** Returns the versions of Node that are measured, or this one if they are not installed. */
 function nodes() {
-  const installed = ['node20', 'node26']
+  const installed = ['node20', 'node24', 'node26']
     .map((name) => path.join(root, 'bindings/node/test/runtimes/node_modules', name, 'bin/node'))
     .filter((node) => fs.existsSync(node));
   return installed.length > 0 ? installed : [process.execPath];
