@@ -94,7 +94,12 @@ fn refuse(error: &clap::Error) -> ExitCode {
         0 if printed.is_ok() => ExitCode::SUCCESS,
         0 => ExitCode::FAILURE,
         // As cp, rm, rsync and sha256sum do.
-        _ if std::env::args_os().nth(1).is_some_and(|name| tree::is_command(&name)) => ExitCode::FAILURE,
+        _ if std::env::args_os()
+            .nth(1)
+            .is_some_and(|name| tree::is_command(&name)) =>
+        {
+            ExitCode::FAILURE
+        }
         code => u8::try_from(code).map_or(ExitCode::FAILURE, ExitCode::from),
     }
 }
