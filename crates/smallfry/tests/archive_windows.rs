@@ -35,6 +35,7 @@ fn tar_of(entries: &[(EntryType, &str, &str)]) -> Vec<u8> {
     builder.into_inner().unwrap()
 }
 
+/// Makes a zip as one of Unix. In one of DOS a backslash may separate names.
 fn zip_of(names: &[&str]) -> Vec<u8> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     for name in names {
@@ -42,7 +43,14 @@ fn zip_of(names: &[&str]) -> Vec<u8> {
         writer.start_file(*name, options).unwrap();
         writer.write_all(b"").unwrap();
     }
-    writer.finish().unwrap().into_inner()
+    let mut archive = writer.finish().unwrap().into_inner();
+    for at in 0..archive.len() - 4 {
+        if &archive[at..at + 4] == b"PK\x01\x02" {
+            // The upper byte of "version made by".
+            archive[at + 5] = 3;
+        }
+    }
+    archive
 }
 
 fn unpack(directory: &Directory, archive: &[u8]) -> Vec<smallfry::Error> {
