@@ -70,6 +70,21 @@ fn kill_and_end(place: &Place, line: &str, takes: Duration, after_kill: impl Fn(
     place.done(line);
 }
 
+/// Kills a command once while it has a temporary file in a directory, which stays there.
+fn kill_with_temporary_file(place: &Place, line: &str, directory: &Path) {
+    let has_one = || {
+        let entries = fs::read_dir(directory).unwrap().flatten();
+        let mut names = entries.map(|entry| entry.file_name());
+        names.any(|name| is_temporary(name.to_str().unwrap()))
+    };
+    while !has_one() {
+        let mut child = place.command(line).stderr(Stdio::null()).spawn().unwrap();
+        while !has_one() && child.try_wait().unwrap().is_none() {}
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
+
 /// Returns the time that a command takes.
 fn time_of(place: &Place, line: &str) -> Duration {
     let began = Instant::now();
@@ -137,13 +152,15 @@ fn a_killed_pack_keeps_the_older_archive_and_another_run_ends_it() {
         let whole = fs::read(&path).unwrap();
         fs::write(&path, "old").unwrap();
         let files = contents(&place.path("from")).len() - 1;
+        kill_with_temporary_file(&place, &line, &place.path("from"));
+        fs::write(&path, "old").unwrap();
         kill_and_end(&place, &line, takes, || {
             let there = fs::read(&path).unwrap();
             assert!(there == b"old" || there == whole);
         });
         // They are beside the archive, in the packed tree, and are not packed.
         let left = remove_temporary_files(&place.path("from"));
-        assert!(left > 0);
+        assert!(left > 0, "nothing of the killed process is left");
         place.done(&format!("unpack -C to {archive}"));
         let unpacked = contents(&place.path("to/from"));
         assert_eq!(unpacked.len(), files, "with {left} temporary files");
