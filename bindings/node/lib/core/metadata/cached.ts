@@ -2,7 +2,7 @@
 // takes 15 µs, most of them to wake a thread.
 //
 // The answer comes in the next turn of the event loop, as an answer of node:fs does. So timers and
-// sockets have their turn, even if a program asks again and again. Each turn has one such answer.
+// sockets have their turn, even if a program asks again and again. Each turn has one look-up.
 // Further calls are jobs: then the worker threads are awake and work beside this thread.
 
 import { makeError } from '../errors.js';
@@ -20,7 +20,19 @@ let isWaiting = false;
  * caller makes the promise of an answer by {@link promiseOf}.
  */
 export function lookUp(path: Path, plan: Readonly<Plan>): number | undefined {
-  return isWaiting || plan.isSpecial ? undefined : native?.lookUp?.(path, plan.operation, plan.number);
+  if (isWaiting || plan.isSpecial) return undefined;
+  const code = native?.lookUp?.(path, plan.operation, plan.number);
+  if (code === undefined) {
+    // The kernel may have none of the next answers either: of 10,000 missing files each look-up
+    // takes a third of the time of a call.
+    isWaiting = true;
+    later(endTurn);
+  }
+  return code;
+}
+
+function endTurn(): void {
+  isWaiting = false;
 }
 
 /** Makes the promise of an answer: a value, or the error with the number `code`. */
