@@ -23,8 +23,8 @@ export interface CopyTreeOptions extends TreeOptions {
   existing?: 'replace' | 'keep' | 'error' | undefined;
   /**
    * The way in which a copy comes to its contents. `'auto'` shares blocks with the source until one
-   * of both changes, where the file system can do that (Btrfs, XFS, APFS, ReFS); `'clone'` does so or
-   * is an error, and `'copy'` never does. `'hard-link'` makes a hard link to the source, with its
+   * of both changes, where the file system can do that (Btrfs, XFS, APFS, ReFS). `'clone'` does so
+   * or is an error, and `'copy'` never does. `'hard-link'` makes a hard link to the source, with its
    * permissions, owner, attributes and times, as by `cp -lP`. The system refuses that between file
    * systems. `'auto'` by default.
    */
@@ -156,8 +156,8 @@ export interface RemoveTreeOptions extends TreeOptions {
  * Junctions are links. A symbolic link takes a privilege, or developer mode.
  *
  * @throws TreeError if entries could not be copied; the others are copied. Also if `to` is `from`
- * or in it, and for pipes, sockets and devices that are not left out. TypeError for wrong arguments. An error with the
- * code ERR_SMALLFRY_NOT_NATIVE without the native addon
+ * or in it, and for pipes, sockets and devices that are not left out. TypeError for wrong
+ * arguments. An error with the code ERR_SMALLFRY_NOT_NATIVE without the native addon
  */
 export async function copyTree(from: PathLike, to: PathLike, options?: CopyTreeOptions): Promise<TreeCounts> {
   const given = optionsOf(options);

@@ -133,7 +133,10 @@ const ownPaths: Functions = isOfPath('join') && isOfPath('relative') ? { ...path
 /** Tells whether native code may do a recursive `readdir`, which uses no other public functions. */
 export const mayList = (): boolean => paths.join === ownPaths.join && paths.relative === ownPaths.relative;
 
-/** Tells whether native code may do `fs.rm` and `fs.promises.rm`. A loop over the names takes 90 ns. */
+/**
+ * Tells whether native code may do `fs.rm` and `fs.promises.rm`. A loop over the names takes 90 ns,
+ * so it comes only after the comparisons.
+ */
 export const mayRemove = (): boolean =>
   (fs.chmod === seen.chmod && fs.lstat === seen.lstat && fs.readdir === seen.readdir && fs.rmdir === seen.rmdir &&
     fs.stat === seen.stat && fs.unlink === seen.unlink) || REMOVING.every(isShared);

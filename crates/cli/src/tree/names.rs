@@ -1,4 +1,5 @@
-//! Names as they are printed: quoted in the lines of `-v`, and without control characters in messages.
+//! Names as they are printed: quoted in the lines of `-v`, and without control characters in
+//! messages.
 
 use std::fmt::Write as _;
 use std::path::Path;

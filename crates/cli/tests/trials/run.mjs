@@ -7,7 +7,7 @@
 // --size     share of the full input (20,000 files for what walks, copies or removes a tree; 250 to
 //            3,470 for the rest). The default is 1; 0.05 is enough to check that all trials pass
 // --runs     pairs of runs. The default is that of `smallfry try`
-// --node     Node.js binaries. The default is the oldest and the newest that the package is tested on
+// --node     Node.js binaries. The default is Node 20, 24 and 26, as far as they are installed
 // --only     names of programs. The default is all of them
 // --in       directory for the input, which is removed at the end. The default is the system's
 //            temporary directory

@@ -29,8 +29,8 @@ pub(super) trait Sink {
     fn begin_file(&mut self, path: &Path, facts: &Facts) -> io::Result<()>;
 
     /// Begins a file with holes. `parts` tells where each part between them begins, and its length.
-    /// Returns true if only the bytes of these parts follow. The whole file follows if the format has
-    /// no holes.
+    /// Returns true if only the bytes of these parts follow. The whole file follows if the format
+    /// has no holes.
     fn begin_sparse(
         &mut self,
         path: &Path,

@@ -49,15 +49,17 @@ pub(in crate::sys) fn path_status(path: &Path) -> io::Result<PathStatus> {
     let found = with_c_path(path.as_os_str().as_bytes(), |path| {
         fs::statx(CWD, path, flags, mask).map_err(errno)
     });
-    match found.map_err(|error| errno_of(&error)) {
+    match found {
         Ok(status) => Ok(PathStatus {
             mode: status.stx_mode.into(),
             owner: status.stx_uid,
             group: status.stx_gid,
         }),
         // Before Linux 4.11, or in an old container.
-        Err(Errno(libc::ENOSYS | libc::EPERM)) => std::fs::symlink_metadata(path).map(Into::into),
-        Err(error) => Err(error.into()),
+        Err(error) if matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EPERM)) => {
+            std::fs::symlink_metadata(path).map(Into::into)
+        }
+        Err(error) => Err(error),
     }
 }
 

@@ -83,8 +83,7 @@ pub(super) fn promises_less(row: &Row) -> bool {
     [SYNCFS_UNKNOWN, GIT, ATOMIC, ATOMIC_ALL].contains(&row.implementation.as_str())
 }
 
-/// Returns the ways that this system has, by name. Only with `replaced` files there are attributes to
-/// keep.
+/// Returns the ways that this system has, by name. Only `replaced` files have attributes to keep.
 pub(super) fn ways(session: &Session, replaced: bool) -> Vec<(&'static str, Flushing)> {
     let mut ways = vec![
         (EACH, Flushing::Each),

@@ -10,7 +10,7 @@
 //! |---|---|
 //! | `fsync and directory flush each` | one file after the other: written, flushed, renamed if it replaces, its directory flushed |
 //! | `concurrent fsyncs` | the same for files on up to 128 threads; then each directory once |
-//! | `concurrent fsyncs, attributes kept` | the same, and a new file gets the owner, permissions and extended attributes of the one that it replaces, as smallfry gives them |
+//! | `concurrent fsyncs, attributes kept` | the same, with the attributes of the replaced files |
 //! | `writeout, then fsync` | all written, writing to the device started for all, then each flushed; then each directory once |
 //! | `syncfs` | all written, the whole file system flushed; after renaming once more. On ext4 without a journal the flush of a directory follows each time |
 //! | `git's way` | as `core.fsyncMethod=batch`: the device takes each file's pages, then one other file is flushed. Nothing promises that metadata and names are there after it |
