@@ -116,25 +116,30 @@ impl Batch {
 }
 
 /// Calls `flush` with each directory, on as many threads as the time of a flush is worth. If that
-/// is not given, the first is flushed here, and its time counts.
+/// is not given, the first is flushed here, and its time counts. A lone one is flushed here, too.
 fn flush_each<I: Send, O: Send>(
     directories: impl Iterator<Item = I>,
     flush_time: Option<Duration>,
     flush: impl Fn(I) -> O + Send + Sync,
 ) -> Vec<O> {
     let mut directories = directories.fuse().peekable();
-    let began = Instant::now();
-    let first = match flush_time {
-        Some(_) => None,
-        None => directories.next().map(&flush),
+    let Some(first) = directories.next() else {
+        return Vec::new();
     };
-    let flush_time = flush_time.unwrap_or_else(|| began.elapsed());
+    // Another thread would only be started for nothing.
     if directories.peek().is_none() {
-        return first.into_iter().collect();
+        return vec![flush(first)];
     }
+    let (done, left, flush_time) = if let Some(time) = flush_time {
+        (None, Some(first), time)
+    } else {
+        let began = Instant::now();
+        (Some(flush(first)), None, began.elapsed())
+    };
     let threads = NonZeroUsize::new(max_threads(flush_time)).unwrap_or(NonZeroUsize::MIN);
+    let directories = left.into_iter().chain(directories);
     let rest = map(Strategy::Threads(threads), directories, flush);
-    first.into_iter().chain(rest).collect()
+    done.into_iter().chain(rest).collect()
 }
 
 #[cfg(test)]
