@@ -192,16 +192,25 @@ fn copy_utf16(env: sys::napi_env, string: sys::napi_value, length: usize, buffer
     }
 }
 
-/// Returns the bytes of a Buffer, typed array or data view; none if it is detached.
+/// Returns the bytes of a Buffer, typed array or data view; none if it is detached, or is not one.
 #[inline]
 pub(crate) fn view_bytes<'a>(env: sys::napi_env, view: sys::napi_value) -> &'a [u8] {
+    bytes_of_view(env, view).unwrap_or(&[])
+}
+
+/// Returns the bytes of a Buffer, typed array or data view; `None` if `value` is none of them.
+#[inline]
+pub(crate) fn bytes_of_view<'a>(env: sys::napi_env, value: sys::napi_value) -> Option<&'a [u8]> {
     let mut data = ptr::null_mut();
     let mut length = 0;
     // SAFETY: plain output arguments.
-    let status = unsafe { sys::napi_get_buffer_info(env, view, &raw mut data, &raw mut length) };
-    if status != sys::Status::napi_ok || data.is_null() || length == 0 {
-        return &[];
+    let status = unsafe { sys::napi_get_buffer_info(env, value, &raw mut data, &raw mut length) };
+    if status != sys::Status::napi_ok {
+        return None;
+    }
+    if data.is_null() || length == 0 {
+        return Some(&[]);
     }
     // SAFETY: the engine keeps the memory while the caller's argument lives, that is for this call.
-    unsafe { std::slice::from_raw_parts(data.cast(), length) }
+    Some(unsafe { std::slice::from_raw_parts(data.cast(), length) })
 }

@@ -54,10 +54,16 @@ pub(crate) fn double(env: sys::napi_env, value: sys::napi_value) -> f64 {
 /// Reads a number as an int32; 0 for anything else.
 #[inline]
 pub(crate) fn int32(env: sys::napi_env, value: sys::napi_value) -> i32 {
+    as_int32(env, value).unwrap_or(0)
+}
+
+/// Reads a number as an int32; `None` for anything else.
+#[inline]
+pub(crate) fn as_int32(env: sys::napi_env, value: sys::napi_value) -> Option<i32> {
     let mut number = 0;
-    // SAFETY: `value` is a live handle; a value that is no number leaves `number` alone.
-    unsafe { sys::napi_get_value_int32(env, value, &raw mut number) };
-    number
+    // SAFETY: `value` is a live handle; plain output argument.
+    let status = unsafe { sys::napi_get_value_int32(env, value, &raw mut number) };
+    (status == sys::Status::napi_ok).then_some(number)
 }
 
 pub(crate) fn number(env: sys::napi_env, number: i32) -> sys::napi_value {
