@@ -10,8 +10,8 @@ use smallfry::raw::{self, BorrowedFile, Errno, OwnedFile};
 
 use crate::errors::{Failure, Step, at, at_open};
 use crate::sys::{Descriptor, EIO, borrowed_path};
-use crate::text::{Strings, view_bytes};
-use crate::value::{as_int32, kind};
+use crate::text::{Strings, bytes_of_view};
+use crate::value::as_int32;
 
 /// Room for a path with its terminating NUL, in bytes: Linux's own limit.
 const PATH_ROOM: usize = 4096;
@@ -58,33 +58,21 @@ impl<'a> Target<'a> {
             let descriptor = Descriptor::new(number).map(Self::Descriptor);
             return descriptor.ok_or(Failure::Delegate);
         }
-        match kind(env, value) {
-            sys::ValueType::napi_string => {
-                // SAFETY: bytes have no invalid values; `copy_to` only writes, and its count says
-                // how many it wrote.
-                let room = unsafe { &mut *room.0.as_mut_ptr() };
-                let length = strings
-                    .copy_to(env, value, &mut room[..PATH_ROOM - 1])
-                    .ok_or(Failure::Delegate)?;
-                room[length] = 0;
-                CStr::from_bytes_with_nul(&room[..=length])
-                    .map(Self::Path)
-                    .map_err(|_| Failure::Delegate)
-            }
-            _ => {
-                let bytes = view_bytes(env, value);
-                if bytes.is_empty() || bytes.len() >= PATH_ROOM {
-                    return Err(Failure::Delegate);
-                }
-                // SAFETY: as above.
-                let room = unsafe { &mut *room.0.as_mut_ptr() };
+        // SAFETY: bytes have no invalid values, and only those written below are read.
+        let room = unsafe { &mut *room.0.as_mut_ptr() };
+        let length = match bytes_of_view(env, value) {
+            Some(bytes) if bytes.is_empty() || bytes.len() >= PATH_ROOM => None,
+            Some(bytes) => {
                 room[..bytes.len()].copy_from_slice(bytes);
-                room[bytes.len()] = 0;
-                CStr::from_bytes_with_nul(&room[..=bytes.len()])
-                    .map(Self::Path)
-                    .map_err(|_| Failure::Delegate)
+                Some(bytes.len())
             }
-        }
+            None => strings.copy_to(env, value, &mut room[..PATH_ROOM - 1]),
+        };
+        let length = length.ok_or(Failure::Delegate)?;
+        room[length] = 0;
+        CStr::from_bytes_with_nul(&room[..=length])
+            .map(Self::Path)
+            .map_err(|_| Failure::Delegate)
     }
 
     #[inline]

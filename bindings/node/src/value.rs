@@ -29,18 +29,12 @@ pub(crate) fn arguments<const N: usize>(
     (values, data)
 }
 
-/// Returns the type of a value.
 #[inline]
-pub(crate) fn kind(env: sys::napi_env, value: sys::napi_value) -> sys::napi_valuetype {
+pub(crate) fn is_string(env: sys::napi_env, value: sys::napi_value) -> bool {
     let mut kind = sys::ValueType::napi_undefined;
     // SAFETY: `value` is a live handle.
     unsafe { sys::napi_typeof(env, value, &raw mut kind) };
-    kind
-}
-
-#[inline]
-pub(crate) fn is_string(env: sys::napi_env, value: sys::napi_value) -> bool {
-    kind(env, value) == sys::ValueType::napi_string
+    kind == sys::ValueType::napi_string
 }
 
 /// Reads a number; 0 for anything else.
