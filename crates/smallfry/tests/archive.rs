@@ -663,6 +663,47 @@ fn a_cancelled_unpacking_begins_nothing() {
     assert!(names(&fixture.path("in")).is_empty());
 }
 
+#[test]
+fn a_cancelled_unpacking_reads_no_more_of_what_it_skips() {
+    /// A large entry, in whose midst the caller cancels.
+    struct Cancels<'a> {
+        control: &'a Control,
+        header: Cursor<Vec<u8>>,
+        read: u64,
+    }
+    impl Read for Cancels<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let count = match self.header.read(buffer)? {
+                0 => buffer.len(),
+                count => count,
+            };
+            self.read += count as u64;
+            if self.read > 8 << 20 {
+                self.control.cancel();
+            }
+            Ok(count)
+        }
+    }
+    let fixture = Fixture::new();
+    let mut header = Header::new_gnu();
+    header.set_path("large").unwrap();
+    header.set_size(4 << 30);
+    header.set_mode(0o644);
+    header.set_cksum();
+    let control = Control::new();
+    let mut reader = Cancels {
+        control: &control,
+        header: Cursor::new(header.as_bytes().to_vec()),
+        read: 0,
+    };
+    let mut unpacker = Unpacker::new();
+    unpacker.control(&control).filter(|_| false);
+    unpacker
+        .unpack_from(&mut reader, fixture.path("in"))
+        .unwrap();
+    assert!(reader.read < 16 << 20, "{}", reader.read);
+}
+
 #[cfg(unix)]
 #[test]
 fn few_descriptors_are_enough() {
@@ -677,6 +718,9 @@ fn few_descriptors_child() {
         return;
     }
     limit(libc::RLIMIT_NOFILE, 40);
+    for strategy in strategies() {
+        pack_and_unpack_many(strategy);
+    }
     let names: Vec<String> = (0..600).map(|n| format!("d{}/{n}/file", n % 20)).collect();
     let entries: Vec<_> = names.iter().map(|name| Entry::file(name, "x")).collect();
     let archive = tar_of(&entries);
@@ -689,6 +733,34 @@ fn few_descriptors_child() {
         for name in &names {
             assert_eq!(fs::read(to.join(name)).unwrap(), b"x");
         }
+    }
+}
+
+/// Packs files of many directories, and unpacks them again.
+#[cfg(unix)]
+fn pack_and_unpack_many(strategy: Strategy) {
+    let directory = Directory::new();
+    let tree = directory.path("tree");
+    let names: Vec<String> = (0..200).map(|n| format!("d{}/{n}/file", n % 20)).collect();
+    for name in &names {
+        let path = tree.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, name).unwrap();
+    }
+    for format in [Format::Tar, Format::Zip] {
+        let archive = directory.path("archive");
+        let mut packer = Packer::new();
+        let report = packer
+            .strategy(strategy)
+            .pack(format, &archive, [(&tree, "")]);
+        assert_eq!(report.unwrap().files, 200);
+        let to = directory.path("to");
+        let mut unpacker = Unpacker::new();
+        unpacker.strategy(strategy).unpack(&archive, &to).unwrap();
+        for name in &names {
+            assert_eq!(fs::read(to.join(name)).unwrap(), name.as_bytes());
+        }
+        fs::remove_dir_all(to).unwrap();
     }
 }
 

@@ -175,9 +175,13 @@ impl<R: Read> Reading<'_, '_, '_, R> {
                 return Ok(parsed);
             }
         }
-        if !self.unpacking.options.control.is_cancelled() {
-            // A checksum at the end of the compressed bytes is checked only then.
-            io::copy(self.bytes, &mut io::sink())?;
+        // A checksum at the end of the compressed bytes is checked only then.
+        while !self.unpacking.options.control.is_cancelled() {
+            let count = self.bytes.fill_buf()?.len();
+            if count == 0 {
+                break;
+            }
+            self.bytes.consume(count);
         }
         Ok(None)
     }
@@ -197,8 +201,23 @@ impl<R: Read> Reading<'_, '_, '_, R> {
         Ok(())
     }
 
+    /// Reads contents that are not unpacked.
     fn skip(&mut self, length: u64) -> io::Result<()> {
-        self.bytes.read_pieces(length, |_| Ok(()))
+        let control = &self.unpacking.options.control;
+        let skipped = self.bytes.read_pieces(length, |_| {
+            if control.is_cancelled() {
+                return Err(Fault::Cancelled);
+            }
+            Ok(())
+        });
+        match skipped {
+            Ok(()) => Ok(()),
+            Err(Fault::Cancelled) => {
+                self.is_done = true;
+                Ok(())
+            }
+            Err(Fault::Reading(error) | Fault::Writing(error)) => Err(error),
+        }
     }
 
     fn read(&mut self, length: u64) -> io::Result<Vec<u8>> {

@@ -7,6 +7,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use smallfry_workers::Control;
 use zip::ExtraField;
 use zip::read::ZipFile;
 use zip::{System, ZipArchive, result::ZipError};
@@ -56,7 +57,10 @@ pub(super) fn unpack(unpacking: &Unpacking<'_>, source: Source<'_>) {
         let reason = "the zip has several entries of one name, of which the last was unpacked";
         unpacking.fail_archive(invalid(reason));
     }
-    let entries = Entries(zip.clone());
+    let entries = Entries {
+        zip: zip.clone(),
+        control: &unpacking.options.control,
+    };
     let mut indexes = 0..zip.len();
     let count = zip.len() as u64;
     let inputs = std::iter::from_fn(|| {
@@ -164,7 +168,10 @@ fn into_io(error: ZipError) -> io::Error {
 }
 
 /// The entries of a zip, named by their numbers.
-struct Entries<'a>(Zip<'a>);
+struct Entries<'a> {
+    zip: Zip<'a>,
+    control: &'a Control,
+}
 
 /// The memory of a worker.
 #[derive(Default)]
@@ -188,13 +195,16 @@ impl<'a> Contents for Entries<'a> {
         file: &mut NewFile<'_>,
     ) -> Result<(), Fault> {
         let reading = |error| Fault::Reading(into_io(error));
-        let zip = scratch.zip.get_or_insert_with(|| self.0.clone());
+        let zip = scratch.zip.get_or_insert_with(|| self.zip.clone());
         let piece = &mut scratch.piece;
         piece.resize(PIECE, 0);
         let mut entry = zip.by_index(index).map_err(reading)?;
         // Larger contents than stated would pass the limits.
         let mut left = entry.size();
         loop {
+            if self.control.is_cancelled() {
+                return Err(Fault::Cancelled);
+            }
             match entry.read(piece) {
                 Ok(0) if left == 0 => return Ok(()),
                 Ok(0) => return Err(Fault::Reading(io::ErrorKind::UnexpectedEof.into())),

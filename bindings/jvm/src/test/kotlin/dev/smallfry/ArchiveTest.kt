@@ -1,5 +1,6 @@
 package dev.smallfry
 
+import java.io.RandomAccessFile
 import java.nio.file.FileAlreadyExistsException
 import java.nio.file.Files
 import java.nio.file.Path
@@ -18,6 +19,11 @@ import kotlin.test.assertFailsWith
 import kotlin.test.assertFalse
 import kotlin.test.assertIs
 import kotlin.test.assertTrue
+import kotlinx.coroutines.CancellationException
+import kotlinx.coroutines.CompletableDeferred
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.async
+import kotlinx.coroutines.cancelAndJoin
 import kotlinx.coroutines.runBlocking
 import org.junit.jupiter.api.AfterEach
 import org.junit.jupiter.api.BeforeEach
@@ -228,6 +234,101 @@ class ArchiveTest {
         }
         for (file in Files.list(to).use { it.toList() }) assertEquals(file.name, Files.readString(file))
         assertTrue(openDescriptors() < before + 10, "$before have become ${openDescriptors()}")
+    }
+
+    @Test
+    fun `a cancelled coroutine ends its packing, and leaves no archive or keeps the old one`() {
+        val large = dir.resolve("large").createDirectory()
+        makeNumbered(large, 10)
+        // Compressing it takes minutes. A reproducible archive has the zeros of its hole.
+        RandomAccessFile("${large.resolve("hole")}", "rw").use { it.setLength(1L shl 40) }
+        val archive = dir.resolve("archive")
+        for (old in listOf(null, "old")) {
+            if (old != null) Files.writeString(archive, old)
+            val names = namesIn(dir)
+            // A tar that is not compressed would fill the disk.
+            for (format in ArchiveFormat.entries - ArchiveFormat.Tar) {
+                val begun = CompletableDeferred<Unit>()
+                val listener = ProgressListener { _, bytes -> if (bytes > 1 shl 20) begun.complete(Unit) }
+                runBlocking {
+                    val options = PackOptions(format, reproducible = true, onProgress = listener)
+                    val packing = async { Smallfry.packSuspending(large, archive, options) }
+                    begun.await()
+                    assertEquals(1, (namesIn(dir) - names.toSet()).size, "the temporary file")
+                    packing.cancel()
+                    assertFailsWith<CancellationException> { packing.await() }
+                }
+                assertEquals(names, namesIn(dir), "$format")
+                if (old != null) assertEquals(old, Files.readString(archive), "$format")
+            }
+        }
+    }
+
+    @Test
+    fun `a cancelled coroutine ends its unpacking, and leaves only whole files`() {
+        val pipe = dir.resolve("pipe")
+        assertEquals(0, run("mkfifo", "$pipe"))
+        val small = List(100) { "$it" }
+        for (old in listOf(null, "old")) {
+            if (old != null) Files.writeString(to.createDirectory().resolve("large"), old)
+            val allowed = small.associateWith { it } + listOfNotNull(old?.let { "large" to it })
+            runBlocking {
+                val unpacking = async(Dispatchers.IO) { Smallfry.unpackSuspending(pipe, to) }
+                pipe.outputStream().use { output ->
+                    for (name in small) output.write(tarHeader(name, name.length) + name.toByteArray().copyOf(512))
+                    output.write(tarHeader("large", Int.MAX_VALUE) + ByteArray(4 shl 20))
+                    await("the large file is begun") {
+                        val names = if (Files.exists(to)) namesIn(to) else emptyList()
+                        (names - allowed.keys).any { to.resolve(it).toFile().length() > 0 }
+                    }
+                    unpacking.cancel()
+                    // A read of a pipe ends only when bytes come.
+                    await("the call closes the pipe") { runCatching { output.write(ByteArray(1 shl 16)) }.isFailure }
+                }
+                assertFailsWith<CancellationException> { unpacking.await() }
+            }
+            // Small files may have waited for the large one.
+            for (name in namesIn(to)) assertEquals(allowed[name], Files.readString(to.resolve(name)), name)
+            assertEquals(old != null, Files.exists(to.resolve("large")))
+            to.removeTree()
+        }
+    }
+
+    @Test
+    fun `a cancelled coroutine ends its unpacking of a zip, and leaves no large file`() {
+        val archive = dir.resolve("a.zip")
+        val large = to.resolve("large")
+        // Until a zip is so large that it is stopped in its middle.
+        for (size in generateSequence(128L shl 20) { it * 2 }) {
+            ZipOutputStream(archive.outputStream()).use { zip ->
+                zip.putNextEntry(ZipEntry("large"))
+                val piece = ByteArray(1 shl 20)
+                repeat((size shr 20).toInt()) { zip.write(piece) }
+            }
+            runBlocking {
+                val unpacking = async(Dispatchers.IO) { Smallfry.unpackSuspending(archive, to) }
+                await("the file is begun") { large.toFile().length() > 0 }
+                unpacking.cancelAndJoin()
+            }
+            if (namesIn(to).isEmpty()) return
+            to.removeTree()
+            check(size < 2L shl 30) { "the call goes on to its end" }
+        }
+    }
+
+    /** Returns the header of a file in a tar. */
+    private fun tarHeader(name: String, size: Int): ByteArray {
+        val header = ByteArray(512)
+        fun put(position: Int, text: String) = text.toByteArray().copyInto(header, position)
+        put(0, name)
+        put(100, "0000644")
+        put(124, "%011o".format(size))
+        put(156, "0")
+        put(257, "ustar\u000000")
+        // The checksum counts its own place as spaces.
+        put(148, " ".repeat(8))
+        put(148, "%06o\u0000".format(header.sum()))
+        return header
     }
 
     @Test
