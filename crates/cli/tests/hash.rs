@@ -296,6 +296,22 @@ fn json_is_one_object() {
     );
 }
 
+/// Names on Linux are any bytes.
+#[cfg(target_os = "linux")]
+#[test]
+fn json_has_the_bytes_of_a_name_that_is_not_utf8() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let place = Place::new();
+    let name = OsStr::from_bytes(b"a\xff");
+    fs::rename(place.path("a"), place.path(".").join(name)).unwrap();
+    let output = place.command(["--json".as_ref(), name]).output().unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let digest = &answer["digests"][0];
+    assert_eq!(digest["path"], "a\u{fffd}");
+    assert_eq!(digest["path_bytes"], serde_json::json!([b'a', 0xff]));
+    assert_eq!(digest["digest"], ABC);
+}
+
 #[test]
 fn ctrl_c_ends_a_large_file_and_a_pipe_that_nobody_writes() {
     let place = Place::new();

@@ -10,11 +10,12 @@ mod output;
 
 use super::exclude::Exclude;
 use super::expected::{Job, Trees};
+use super::names::in_json;
 use super::summary::{Summary, Total, refuse};
 use super::watch::Watch;
 use clap::ValueEnum;
 use output::Output;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use smallfry::bulk::Strategy;
 use smallfry::hash::{Algorithm, Cache, Digest, Hasher};
 use smallfry::{Error, Operation};
@@ -72,7 +73,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
 
-    /// Print one JSON object
+    /// Print one JSON object; a path that is not UTF-8 has its bytes in `path_bytes`, too
     #[arg(long)]
     json: bool,
 
@@ -202,11 +203,10 @@ impl Run<'_> {
             if !arguments.json {
                 return run.output.put(&lines::line(&digest, path));
             }
-            digests.push(json!({
-                "path": path.to_string_lossy(),
-                "kind": if is_tree { "tree" } else { "file" },
-                "digest": digest.to_string(),
-            }));
+            let mut object = in_json(path);
+            object["kind"] = if is_tree { "tree" } else { "file" }.into();
+            object["digest"] = digest.to_string().into();
+            digests.push(object);
             Ok(())
         });
         self.describe(digests);

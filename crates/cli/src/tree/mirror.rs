@@ -3,10 +3,10 @@
 use super::exclude::Exclude;
 use super::expected::{Job, Trees};
 use super::lines::Lines;
-use super::names::quoted;
+use super::names::{in_json, quoted};
 use super::summary::{Summary, Total};
 use super::watch::Watch;
-use serde_json::{Map, json};
+use serde_json::Map;
 use smallfry::bulk::Strategy;
 use smallfry::tree::Mirror;
 use std::num::NonZeroUsize;
@@ -69,7 +69,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
 
-    /// Print one JSON object
+    /// Print one JSON object; a path that is not UTF-8 has its bytes in `path_bytes`, too
     #[arg(long)]
     json: bool,
 
@@ -110,9 +110,10 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         if arguments.dry_run {
             let changes = Arc::clone(&changes);
             mirror.on_change(move |change, path| {
-                let change = json!({ "change": change.name(), "path": path.to_string_lossy() });
+                let mut object = in_json(path);
+                object["change"] = change.name().into();
                 let mut changes = changes.lock().unwrap_or_else(PoisonError::into_inner);
-                changes.push(change);
+                changes.push(object);
             });
         }
     } else if arguments.verbose || arguments.dry_run {

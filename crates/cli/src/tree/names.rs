@@ -1,6 +1,7 @@
-//! Names as they are printed: quoted in the lines of `-v`, and without control characters in
-//! messages.
+//! Names as they are printed: quoted in the lines of `-v`, without control characters in messages,
+//! and in JSON.
 
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -27,6 +28,16 @@ pub(super) fn quoted(path: &Path) -> String {
     }
     text.push('\'');
     text
+}
+
+/// Returns a JSON object with `path`. JSON has characters only, so a path that is not UTF-8 has U+FFFD
+/// there, and its bytes in `path_bytes`.
+pub(super) fn in_json(path: &Path) -> Value {
+    let mut object = json!({ "path": path.to_string_lossy() });
+    if path.to_str().is_none() {
+        object["path_bytes"] = path.as_os_str().as_encoded_bytes().into();
+    }
+    object
 }
 
 /// Writes control characters as escapes, so that the names in a message cannot change the terminal

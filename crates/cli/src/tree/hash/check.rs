@@ -1,7 +1,7 @@
 //! `--check`: compares digests with those in a file.
 
+use super::super::names::in_json;
 use super::{Run, lines, opened};
-use serde_json::json;
 use smallfry::hash::Digest;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -31,11 +31,10 @@ impl Run<'_> {
                 unread += usize::from(digest.is_none());
                 different += usize::from(digest.is_some() && !matches);
                 if arguments.json {
-                    digests.push(json!({
-                        "path": path.to_string_lossy(),
-                        "digest": digest.map(|it| it.to_string()),
-                        "matches": matches,
-                    }));
+                    let mut object = in_json(path);
+                    object["digest"] = digest.map(|it| it.to_string()).into();
+                    object["matches"] = matches.into();
+                    digests.push(object);
                 } else if !(matches && arguments.quiet) {
                     run.output.put(&lines::verdict(path, verdict))?;
                 }
