@@ -300,7 +300,6 @@ fn json_is_one_object() {
 #[cfg(target_os = "linux")]
 #[test]
 fn json_has_the_bytes_of_a_name_that_is_not_utf8() {
-    use std::os::unix::ffi::OsStrExt as _;
     let place = Place::new();
     let name = OsStr::from_bytes(b"a\xff");
     fs::rename(place.path("a"), place.path(".").join(name)).unwrap();
@@ -310,6 +309,13 @@ fn json_has_the_bytes_of_a_name_that_is_not_utf8() {
     assert_eq!(digest["path"], "a\u{fffd}");
     assert_eq!(digest["path_bytes"], serde_json::json!([b'a', 0xff]));
     assert_eq!(digest["digest"], ABC);
+
+    let sums = place.command([name]).output().unwrap().stdout;
+    fs::write(place.path("SUMS"), sums).unwrap();
+    let answer: Value = serde_json::from_slice(&place.run("--json -c SUMS").stdout).unwrap();
+    let digest = &answer["digests"][0];
+    assert_eq!(digest["path_bytes"], serde_json::json!([b'a', 0xff]));
+    assert_eq!(digest["matches"], true);
 }
 
 #[test]

@@ -271,6 +271,22 @@ fn mirror_makes_a_directory_the_same() {
     assert_eq!(fs::read(place.path("to/a.js")).unwrap(), b"newer");
 }
 
+/// Names on Linux are any bytes.
+#[cfg(target_os = "linux")]
+#[test]
+fn json_of_mirror_has_the_bytes_of_a_name_that_is_not_utf8() {
+    let place = Place::new();
+    place.done("mirror from to");
+    let name = std::ffi::OsStr::from_bytes(b"a\xff");
+    fs::write(place.path("from").join(name), "x").unwrap();
+    let output = place.run("mirror --json -n from to");
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let changes = answer["changes"].as_array().unwrap();
+    let created = changes.iter().find(|it| it["change"] == "create").unwrap();
+    assert_eq!(created["path"], "a\u{fffd}");
+    assert_eq!(created["path_bytes"], serde_json::json!([b'a', 0xff]));
+}
+
 #[test]
 fn mirror_says_what_it_could_not_do() {
     let place = Place::new();

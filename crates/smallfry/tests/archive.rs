@@ -741,7 +741,7 @@ fn few_descriptors_child() {
 fn pack_and_unpack_many(strategy: Strategy) {
     let directory = Directory::new();
     let tree = directory.path("tree");
-    let names: Vec<String> = (0..200).map(|n| format!("d{}/{n}/file", n % 20)).collect();
+    let names: Vec<String> = (0..300).map(|n| format!("d{}/{n}/file", n % 20)).collect();
     for name in &names {
         let path = tree.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -753,7 +753,7 @@ fn pack_and_unpack_many(strategy: Strategy) {
         let report = packer
             .strategy(strategy)
             .pack(format, &archive, [(&tree, "")]);
-        assert_eq!(report.unwrap().files, 200);
+        assert_eq!(report.unwrap().files, 300);
         let to = directory.path("to");
         let mut unpacker = Unpacker::new();
         unpacker.strategy(strategy).unpack(&archive, &to).unwrap();

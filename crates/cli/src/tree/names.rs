@@ -30,8 +30,8 @@ pub(super) fn quoted(path: &Path) -> String {
     text
 }
 
-/// Returns a JSON object with `path`. JSON has characters only, so a path that is not UTF-8 has U+FFFD
-/// there, and its bytes in `path_bytes`.
+/// Returns a JSON object with `path`. JSON has characters only, so a path that is not UTF-8 has
+/// U+FFFD there, and its bytes in `path_bytes`.
 pub(super) fn in_json(path: &Path) -> Value {
     let mut object = json!({ "path": path.to_string_lossy() });
     if path.to_str().is_none() {
