@@ -4,13 +4,11 @@ use super::text;
 use crate::bench::results::Results;
 use crate::bench::session::Session;
 use crate::bench::stats::bootstrap::Interval;
+use crate::bench::stats::claim::{Claim, ENOUGH_ROUNDS, Noise};
 use std::fmt::{Display, Write as _};
 
 /// A baseline that may differ from itself by more deserves a warning.
-const NOISE: f64 = 0.08;
-
-/// With fewer rounds, even widened intervals leave out the truth too often.
-const ENOUGH_ROUNDS: usize = 6;
+const NOISY: f64 = 8.0;
 
 #[derive(Default)]
 pub(crate) struct Page {
@@ -85,19 +83,20 @@ impl Page {
     }
 
     /// Says what the baseline of that name against itself tells about the machine.
-    pub(crate) fn noise(&mut self, baseline: &str, itself: Option<Interval>, rounds: usize) {
+    pub(crate) fn noise(&mut self, baseline: &str, noise: Noise) {
+        let Noise { itself, rounds } = noise;
         if (2..ENOUGH_ROUNDS).contains(&rounds) {
             self.warn(format!(
-                "only {rounds} rounds: intervals from so few are guesses."
+                "only {rounds} rounds: too few for a verdict; {ENOUGH_ROUNDS} are enough (--runs, \
+                 --seconds)."
             ));
         }
-        let Some(interval) = itself else {
+        if itself.is_none() {
             return self.warn("one round tells nothing about noise: no intervals.");
-        };
+        }
         let shown = text::ratio(itself);
-        let reach = (interval.high - 1.0).max(1.0 - interval.low);
-        let percent = (reach * 100.0).ceil().max(1.0);
-        if reach > NOISE {
+        let percent = noise.percent();
+        if percent > NOISY {
             self.warn(format!(
                 "this machine is too noisy to tell differences under {percent:.0} %: {baseline} \
                  against itself came out at {shown}. Close other programs, or measure longer \
@@ -124,15 +123,13 @@ impl Page {
 }
 
 /// Says `1.52x as fast (1.40-1.60)`, or that there is no difference worth a word, or the loss.
-pub(crate) fn verdict(interval: Interval) -> String {
+pub(crate) fn verdict(interval: Interval, noise: Noise) -> String {
     let (low, estimate, high) = (interval.low, interval.estimate, interval.high);
-    if interval.holds_one() {
-        format!("no measurable difference ({low:.2}-{high:.2})")
-    } else if (estimate - 1.0).abs() < 0.005 {
-        format!("as fast, to a hundredth ({low:.2}-{high:.2})")
-    } else if estimate > 1.0 {
-        format!("{estimate:.2}x as fast ({low:.2}-{high:.2})")
-    } else {
-        format!("a LOSS, {estimate:.2}x as fast ({low:.2}-{high:.2})")
+    match noise.claim(interval) {
+        Claim::NoDifference => format!("no measurable difference ({low:.2}-{high:.2})"),
+        Claim::TooFewRounds => format!("{estimate:.2}x ({low:.2}-{high:.2}, unsure)"),
+        Claim::WithinNoise => format!("{estimate:.2}x ({low:.2}-{high:.2}), within the noise"),
+        Claim::Gain => format!("{estimate:.2}x as fast ({low:.2}-{high:.2})"),
+        Claim::Loss => format!("a LOSS, {estimate:.2}x as fast ({low:.2}-{high:.2})"),
     }
 }

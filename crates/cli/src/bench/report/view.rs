@@ -6,6 +6,7 @@ use crate::bench::results::{CaseResult, RowResult};
 use crate::bench::runtime::protocol::{Times, Usage};
 use crate::bench::runtime::{Kind, Row};
 use crate::bench::stats::bootstrap::{self, Interval};
+use crate::bench::stats::claim::Noise;
 use crate::bench::stats::percentiles::median;
 
 /// The nanoseconds that count of a run, of a part of it if one is named.
@@ -140,14 +141,46 @@ impl<'a> View<'a> {
 
     /// Says how each baseline that has a row `A/A` differs from itself.
     pub(crate) fn noise(&self, page: &mut Page) {
-        let rounds = self.outcomes.iter().map(|row| row.runs.len()).max();
-        for (itself, row) in self.rows.iter().enumerate() {
-            if let Some(name) = row.implementation.strip_suffix(" A/A")
-                && let Some(baseline) = self.find(row.runtime.name(), name)
-            {
-                page.noise(name, self.ratio(baseline, itself), rounds.unwrap_or(0));
-            }
+        for (_, name, noise) in self.baselines() {
+            page.noise(name, noise);
         }
+    }
+
+    /// Returns how far equal rows of that runtime differ: its baseline against itself, or the
+    /// noisiest of all where it has none.
+    pub(crate) fn noise_of(&self, runtime: &str) -> Noise {
+        let all: Vec<_> = self.baselines().collect();
+        let own = all
+            .iter()
+            .filter(|(row, _, _)| row.runtime.name() == runtime);
+        let noisiest = |found: Option<Noise>, &(_, _, next): &(_, _, Noise)| match found {
+            Some(found) if found.reach() >= next.reach() => Some(found),
+            _ => Some(next),
+        };
+        let own = own.fold(None, noisiest);
+        own.or_else(|| all.iter().fold(None, noisiest))
+            .unwrap_or(Noise {
+                itself: None,
+                rounds: self.rounds(),
+            })
+    }
+
+    fn rounds(&self) -> usize {
+        let rounds = self.outcomes.iter().map(|row| row.runs.len()).max();
+        rounds.unwrap_or(0)
+    }
+
+    /// Returns the rows named `A/A`, with the name of the baseline that each is once more.
+    fn baselines(&self) -> impl Iterator<Item = (&'a Row, &'a str, Noise)> {
+        self.rows.iter().enumerate().filter_map(|(itself, row)| {
+            let name = row.implementation.strip_suffix(" A/A")?;
+            let baseline = self.find(row.runtime.name(), name)?;
+            let noise = Noise {
+                itself: self.ratio(baseline, itself),
+                rounds: self.rounds(),
+            };
+            Some((row, name, noise))
+        })
     }
 
     /// Says in a sentence for each line how long its first row takes, and how the others of the
@@ -169,13 +202,14 @@ impl<'a> View<'a> {
                 let is_compared = |row: &Row| is_raw || row.runtime.name() == of.runtime.name();
                 let others = names.iter().flat_map(|name| self.named(name));
                 let others = others.filter(|(_, row)| is_compared(row));
+                let noise = self.noise_of(of.runtime.name());
                 let others: Vec<String> = others
                     .filter_map(|(row, of)| {
                         let compared = if is_raw {
                             let ratio = self.ratio(row, baseline)?;
                             format!("{} as long", text::ratio(Some(ratio)))
                         } else {
-                            verdict(self.ratio(baseline, row)?)
+                            verdict(self.ratio(baseline, row)?, noise)
                         };
                         Some(format!(
                             "{} {}, {compared}",

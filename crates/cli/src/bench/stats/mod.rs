@@ -2,6 +2,7 @@
 //! bootstrap that knows that samples of one process resemble each other.
 
 pub(crate) mod bootstrap;
+pub(crate) mod claim;
 pub(crate) mod delay;
 pub(crate) mod percentiles;
 pub(crate) mod welch;

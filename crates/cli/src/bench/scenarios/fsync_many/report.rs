@@ -129,7 +129,7 @@ fn best_way(page: &mut Page, view: &View) {
             "the fastest way in raw system calls that promises as much is {}, {}; beside it {RUST}: {}.",
             view.rows[best].label,
             text::duration(takes),
-            verdict(ratio)
+            verdict(ratio, view.noise_of("Rust"))
         ));
     }
 }

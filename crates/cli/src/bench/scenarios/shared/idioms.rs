@@ -3,6 +3,7 @@
 
 use super::prelude::*;
 use super::rows::{BULK, BULK_RUST, BULK_SYNC, COMPARED, NODE_CALLBACK, NODE_PARALLEL, NODE_SYNC};
+use crate::bench::stats::claim::Claim;
 
 /// Shows each row beside both idioms and the row `raw`.
 pub(crate) fn table(page: &mut Page, view: &View, raw: &str) {
@@ -41,15 +42,21 @@ pub(crate) fn winner(page: &mut Page, session: &Session, view: &View, runtime: &
     let Some(ratio) = view.ratio(sync, at_once) else {
         return;
     };
-    let (what, winner, loser) = match ratio.estimate > 1.0 {
-        _ if ratio.holds_one() => ("neither wins, sync or async", sync, at_once),
-        true => ("async wins", at_once, sync),
-        false => ("sync wins", sync, at_once),
+    let noise = view.noise_of(runtime);
+    let (what, winner, loser) = match noise.claim(ratio) {
+        Claim::Gain => ("async wins", at_once, sync),
+        Claim::Loss => ("sync wins", sync, at_once),
+        Claim::TooFewRounds => (
+            "too few rounds to tell whether sync or async wins",
+            sync,
+            at_once,
+        ),
+        Claim::NoDifference | Claim::WithinNoise => ("neither wins, sync or async", sync, at_once),
     };
     let [one, other] = [winner, loser].map(|row| view.rows[row].implementation.as_str());
     let ours = [BULK_SYNC, BULK].map(|name| {
         let ratio = view.ratio(winner, find(name)?)?;
-        Some(format!("; against {one}, {name} {}", verdict(ratio)))
+        Some(format!("; against {one}, {name} {}", verdict(ratio, noise)))
     });
     page.say(format!(
         "on {}, {runtime}{}: {what}: {one} is {} as fast as {other}{}.",

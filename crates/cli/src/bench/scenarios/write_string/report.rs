@@ -8,6 +8,7 @@ use super::case::{
 use crate::bench::report::text::micros;
 use crate::bench::runtime::protocol::Usage;
 use crate::bench::stats::bootstrap::{self, Interval};
+use crate::bench::stats::claim::Noise;
 use crate::bench::stats::welch::Welch;
 
 /// A case counts as lost when its interval reaches below this.
@@ -21,6 +22,7 @@ pub(super) fn show(page: &mut Page, session: &Session, results: &Results<Case>) 
     let all = All {
         cases: results.cases.iter().collect(),
         seed: session.options.seed,
+        rounds: results.rounds,
     };
     let what = format!("{} cases", results.cases.len());
     page.title("write-string", session, &what, results.rounds);
@@ -59,7 +61,7 @@ pub(super) fn show(page: &mut Page, session: &Session, results: &Results<Case>) 
         }
     }
     for node in &session.nodes {
-        summary(page, &all, node, results.rounds);
+        summary(page, &all, node);
     }
     rust_summary(page, &strings);
 }
@@ -73,6 +75,7 @@ const IN_RUST: [Named; 3] = [("Rust", STD), ("Rust", SMALLFRY_RUST), ("Rust", RA
 struct All<'a> {
     cases: Vec<&'a CaseResult<Case>>,
     seed: u64,
+    rounds: usize,
 }
 
 impl<'a> All<'a> {
@@ -81,6 +84,7 @@ impl<'a> All<'a> {
         Self {
             cases: cases.filter(|result| holds(&result.case)).collect(),
             seed: self.seed,
+            rounds: self.rounds,
         }
     }
 
@@ -126,10 +130,18 @@ impl<'a> All<'a> {
         bootstrap::geometric_mean(&logs.collect::<Vec<_>>(), self.seed)
     }
 
+    /// Returns how far the baseline of a runtime differs from itself over all cases.
+    fn noise(&self, runtime: &str) -> Noise {
+        Noise {
+            itself: self.mean((runtime, NODE), (runtime, NODE_AA)),
+            rounds: self.rounds,
+        }
+    }
+
     /// Says how the second row compares with the first over all cases.
     fn say_mean(&self, page: &mut Page, what: &str, from: Named, to: Named) {
         if let Some(mean) = self.mean(from, to) {
-            let (verdict, count) = (verdict(mean), self.cases.len());
+            let (verdict, count) = (verdict(mean, self.noise(to.0)), self.cases.len());
             page.say(format!(
                 "{what}: {verdict}, geometric mean of {count} cases."
             ));
@@ -276,13 +288,13 @@ const GROUPS: [(&str, bool); 2] = [
     ("by path on this disk", true),
 ];
 
-fn summary(page: &mut Page, all: &All, node: &Node, rounds: usize) {
+fn summary(page: &mut Page, all: &All, node: &Node) {
     let name = node.runtime.name();
     page.about(format!("write-string, Node {name}"));
     let rows = [NODE, NODE_AA, SMALLFRY].map(|row| (name, row));
     let [baseline, itself, ours] = rows;
     if all.has(baseline) && all.has(itself) {
-        page.noise(NODE, all.mean(baseline, itself), rounds);
+        page.noise(NODE, all.noise(name));
     }
     if !all.has(baseline) || !all.has(ours) {
         return;
