@@ -10,7 +10,7 @@ use crate::contents::{MAX_READ, buffer, buffer_to_fill, string};
 use crate::durable::{DurableWrite, flush_name, flush_open};
 use crate::environment::{Environment, ReadBuffers, called};
 use crate::errors::{Failure, Reason, Step, at};
-use crate::sys::{borrowed_path, path_of};
+use crate::sys::{Descriptor, borrowed_path, path_of};
 use crate::target::{Handle, PathRoom, Target};
 use crate::text::bytes_of_view;
 use crate::value::{Function, int32, number, undefined};
@@ -18,6 +18,7 @@ use crate::value::{Function, int32, number, undefined};
 /// The functions that JavaScript calls.
 pub(crate) const FUNCTIONS: &[Function] = &[
     Function(c"writeSync", write),
+    Function(c"writeOpenSync", write_open),
     Function(c"writeDurablySync", write_durably),
     Function(c"readSync", read),
 ];
@@ -39,12 +40,37 @@ unsafe extern "C" fn write(env: sys::napi_env, info: sys::napi_callback_info) ->
             let mut room = PathRoom::new();
             let result =
                 Target::read(env, &environment.strings, target, &mut room).and_then(|target| {
-                    let handle = target
-                        .open_with(|| (int32(env, flags), int32(env, mode).cast_unsigned()))?;
+                    let handle =
+                        target.open(int32(env, flags), int32(env, mode).cast_unsigned())?;
                     let written = write_data(env, environment, &handle, data);
                     let closed = target.close_written(handle);
                     written.and(closed)
                 });
+            match result {
+                Ok(()) => undefined(env),
+                Err(failure) => number(env, failure.code()),
+            }
+        },
+    )
+}
+
+/// `writeOpenSync(descriptor, data)`: as [`write`], onto a descriptor. Each question to the engine
+/// that it spares is 3 to 5 % of a short write.
+unsafe extern "C" fn write_open(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    called(
+        env,
+        info,
+        |environment: &Environment, [descriptor, data]| {
+            let data = Data::read(env, data);
+            if matches!(data, Data::Text(text) if environment.strings.leaves(text)) {
+                return number(env, Failure::Delegate.code());
+            }
+            let result = Descriptor::new(int32(env, descriptor))
+                .ok_or(Failure::Delegate)
+                .and_then(|it| write_data(env, environment, &Handle::Lent(it), data));
             match result {
                 Ok(()) => undefined(env),
                 Err(failure) => number(env, failure.code()),

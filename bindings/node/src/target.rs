@@ -11,7 +11,7 @@ use smallfry::raw::{self, BorrowedFile, Errno, OwnedFile};
 use crate::errors::{Failure, Step, at, at_open};
 use crate::sys::{Descriptor, EIO, borrowed_path};
 use crate::text::{Strings, bytes_of_view};
-use crate::value::as_int32;
+use crate::value::{int32, is_number};
 
 /// Room for a path with its terminating NUL, in bytes: Linux's own limit.
 const PATH_ROOM: usize = 4096;
@@ -53,9 +53,8 @@ impl<'a> Target<'a> {
         value: sys::napi_value,
         room: &'a mut PathRoom,
     ) -> Result<Self, Failure> {
-        // Each question to the engine costs 2 to 4 % of a short write.
-        if let Some(number) = as_int32(env, value) {
-            let descriptor = Descriptor::new(number).map(Self::Descriptor);
+        if is_number(env, value) {
+            let descriptor = Descriptor::new(int32(env, value)).map(Self::Descriptor);
             return descriptor.ok_or(Failure::Delegate);
         }
         // SAFETY: bytes have no invalid values, and only those written below are read.
@@ -77,21 +76,11 @@ impl<'a> Target<'a> {
 
     #[inline]
     pub(crate) fn open(&self, flags: i32, mode: u32) -> Result<Handle, Failure> {
-        self.open_with(|| (flags, mode))
-    }
-
-    /// Opens the file as [`open`](Self::open) does, and asks for its flags and mode only if it is a
-    /// path.
-    #[inline]
-    pub(crate) fn open_with(&self, how: impl FnOnce() -> (i32, u32)) -> Result<Handle, Failure> {
         match self {
-            Self::Path(path) => {
-                let (flags, mode) = how();
-                raw::open(path, flags, mode)
-                    .or_else(|error| open_again(error, path, flags, mode))
-                    .map(Handle::Owned)
-                    .map_err(at_open)
-            }
+            Self::Path(path) => raw::open(path, flags, mode)
+                .or_else(|error| open_again(error, path, flags, mode))
+                .map(Handle::Owned)
+                .map_err(at_open),
             Self::Descriptor(descriptor) => Ok(Handle::Lent(*descriptor)),
         }
     }

@@ -31,10 +31,20 @@ pub(crate) fn arguments<const N: usize>(
 
 #[inline]
 pub(crate) fn is_string(env: sys::napi_env, value: sys::napi_value) -> bool {
+    kind(env, value) == sys::ValueType::napi_string
+}
+
+#[inline]
+pub(crate) fn is_number(env: sys::napi_env, value: sys::napi_value) -> bool {
+    kind(env, value) == sys::ValueType::napi_number
+}
+
+#[inline]
+fn kind(env: sys::napi_env, value: sys::napi_value) -> sys::napi_valuetype {
     let mut kind = sys::ValueType::napi_undefined;
     // SAFETY: `value` is a live handle.
     unsafe { sys::napi_typeof(env, value, &raw mut kind) };
-    kind == sys::ValueType::napi_string
+    kind
 }
 
 /// Reads a number; 0 for anything else.
@@ -48,16 +58,10 @@ pub(crate) fn double(env: sys::napi_env, value: sys::napi_value) -> f64 {
 /// Reads a number as an int32; 0 for anything else.
 #[inline]
 pub(crate) fn int32(env: sys::napi_env, value: sys::napi_value) -> i32 {
-    as_int32(env, value).unwrap_or(0)
-}
-
-/// Reads a number as an int32; `None` for anything else.
-#[inline]
-pub(crate) fn as_int32(env: sys::napi_env, value: sys::napi_value) -> Option<i32> {
     let mut number = 0;
-    // SAFETY: `value` is a live handle; plain output argument.
-    let status = unsafe { sys::napi_get_value_int32(env, value, &raw mut number) };
-    (status == sys::Status::napi_ok).then_some(number)
+    // SAFETY: `value` is a live handle; a value that is no number leaves `number` alone.
+    unsafe { sys::napi_get_value_int32(env, value, &raw mut number) };
+    number
 }
 
 pub(crate) fn number(env: sys::napi_env, number: i32) -> sys::napi_value {

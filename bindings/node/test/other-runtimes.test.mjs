@@ -43,6 +43,17 @@ async function main() {
   const own = await smallfry.promises.readFile(names[299]);
   assert.strictEqual(own.toString(), texts[299]);
   assert.strictEqual(smallfry.readFileSync(names[298], 'utf8'), texts[298]);
+  for (const data of ['plain ', 'caf\\u00e9', Buffer.from('bytes'), new DataView(new ArrayBuffer(3)), new Uint16Array(2)]) {
+    const bytes = typeof data === 'string' ? Buffer.from(data) : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+    const plain = path.join(directory, 'plain');
+    smallfry.writeFileSync(plain, data);
+    assert.deepStrictEqual(smallfry.readFileSync(plain), bytes);
+    const fd = fs.openSync(plain, 'w+');
+    smallfry.writeFileSync(fd, data);
+    fs.closeSync(fd);
+    assert.deepStrictEqual(await smallfry.promises.readFile(plain), bytes);
+    fs.unlinkSync(plain);
+  }
   const outcomes = await smallfry.readFiles([names[0], path.join(directory, 'missing')], { settle: true });
   assert.deepStrictEqual(outcomes.map(({ status }) => status), ['fulfilled', 'rejected']);
   assert.strictEqual(outcomes[1].reason.code, 'ENOENT');

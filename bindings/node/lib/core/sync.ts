@@ -92,11 +92,16 @@ function write(
     writeOpened(path, bytes, plan, caller);
     return true;
   }
-  const target = typeof path === 'string' ? systemPath(path) : path;
-  const mode = systemMode(plan.mode);
-  const code = plan.flush
-    ? native.writeDurablySync(target, bytes, plan.flags, mode, FLUSH_FILE) as number | undefined
-    : native.writeSync(target, bytes, plan.flags, mode);
+  let code: number | undefined;
+  if (typeof path === 'number' && !plan.flush) {
+    code = native.writeOpenSync(path, bytes);
+  } else {
+    const target = typeof path === 'string' ? systemPath(path) : path;
+    const mode = systemMode(plan.mode);
+    code = plan.flush
+      ? native.writeDurablySync(target, bytes, plan.flags, mode, FLUSH_FILE) as number | undefined
+      : native.writeSync(target, bytes, plan.flags, mode);
+  }
   if (code === undefined) return true;
   if (code === DELEGATE) return false;
   throw writeError(code, path, data, plan, caller);
@@ -128,7 +133,7 @@ function writeOpened(
   const fd = owned ? fs.openSync(path, plan.flags, plan.mode) : path;
   try {
     for (const piece of pieces(data)) {
-      const code = native?.writeSync(fd, piece, 0, 0);
+      const code = native?.writeOpenSync(fd, piece);
       if (code === DELEGATE) original.writeFileSync(fd, piece as string, 'utf8');
       else if (code !== undefined) throw writeError(code, fd, data, plan, caller);
     }
