@@ -5,6 +5,10 @@ use serde::Serialize;
 use std::path::PathBuf;
 
 #[derive(Args, Clone, Debug, Serialize)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of its own"
+)]
 pub(crate) struct Options {
     /// Measure every case of every scenario, for many minutes
     #[arg(long)]
@@ -62,6 +66,10 @@ pub(crate) struct Options {
     /// Measure for a few seconds: shows that it works, with figures too rough to use
     #[arg(long, conflicts_with_all = ["all", "seconds"])]
     pub(crate) quick: bool,
+
+    /// Show every table and sentence, not only the answer on one screen
+    #[arg(long)]
+    pub(crate) details: bool,
 
     /// Write every sample, with the facts about this machine, to FILE
     #[arg(long, value_name = "FILE")]

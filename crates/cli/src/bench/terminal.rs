@@ -101,9 +101,11 @@ fn host(out: &mut String, session: &Session) {
     if let Some(jvm) = &session.jvm {
         runtimes.push(format!("{} ({})", jvm.name(), jvm::FLAGS.join(" ")));
     }
-    facts(out, "machine", machine.into_iter().flatten());
-    facts(out, "disk", place.into_iter().flatten());
-    facts(out, "runtimes", runtimes.into_iter());
+    if session.options.details {
+        facts(out, "machine", machine.into_iter().flatten());
+        facts(out, "disk", place.into_iter().flatten());
+        facts(out, "runtimes", runtimes.into_iter());
+    }
     for warning in host.warnings() {
         let _ = writeln!(out, "  warning   {warning}");
     }
@@ -117,11 +119,15 @@ fn facts(out: &mut String, heading: &str, facts: impl Iterator<Item = String>) {
 
 /// Shows everything that was measured.
 pub(crate) fn results(session: &Session, page: Page) {
-    let mut out = page.finish();
+    let details = session.options.details;
+    let is_short = page.has_screens() && !details;
+    let mut out = page.finish(details);
     for skip in session.skips.borrow().iter() {
         let _ = writeln!(out, "  ! {skip}");
     }
-    let _ = writeln!(out, "\nNext: {}", next(session));
+    if !is_short {
+        let _ = writeln!(out, "\nNext: {}", next(session));
+    }
     print(&out);
 }
 

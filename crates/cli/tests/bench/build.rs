@@ -28,6 +28,59 @@ fn assert_phases(run: &Value, tells_closing_apart: bool) {
     assert_eq!(names, expected);
 }
 
+/// In a pipe it has no bars and no colour.
+#[test]
+fn the_first_screen_has_the_answer_in_25_lines() {
+    if !node_is_here() {
+        return;
+    }
+    let place = Place::new();
+    let mut bench = place.brief();
+    bench.arg("build").arg("--package").arg(place.package());
+    let output = bench.output().unwrap();
+    assert!(output.status.success());
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let screen = printed.split_once("smallfry bench - build - ").unwrap().1;
+    assert!(screen.lines().count() <= 25, "{printed}");
+    assert!(
+        printed.lines().all(|line| line.chars().count() <= 100),
+        "{printed}"
+    );
+    let parts = [
+        "Promise.all",
+        "smallfry drop-in",
+        "Blocking calls",
+        "std::fs",
+        "unsure",
+        "Where",
+        "Noise",
+        "Adopt",
+        "--details",
+    ];
+    for part in parts {
+        assert!(screen.contains(part), "{part:?} is not in {printed}");
+    }
+    for part in ["In words", "\u{1b}", "##"] {
+        assert!(!printed.contains(part), "{part:?} is in {printed}");
+    }
+}
+
+#[test]
+fn a_failed_row_is_on_the_first_screen() {
+    if !node_is_here() {
+        return;
+    }
+    let place = Place::new();
+    let broken = PACKAGE.replace("readFiles", "readNoFiles");
+    let package = place.package_of(&format!("module.exports = {broken};"));
+    let mut bench = place.brief();
+    bench.arg("build").arg("--package").arg(package);
+    let output = bench.output().unwrap();
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(!output.status.success(), "{printed}");
+    assert!(printed.contains("FAILED"), "{printed}");
+}
+
 #[test]
 fn a_quick_run_writes_its_samples_and_leaves_nothing() {
     if !node_is_here() {

@@ -93,6 +93,13 @@ impl Place {
     }
 
     pub(crate) fn quick(&self) -> Command {
+        let mut command = self.brief();
+        command.arg("--details");
+        command
+    }
+
+    /// A quick run that shows no more than its screens.
+    pub(crate) fn brief(&self) -> Command {
         let mut command = self.bench();
         command.arg("--quick").arg("--dir").arg(self.disk());
         command

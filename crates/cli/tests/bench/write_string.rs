@@ -9,7 +9,14 @@ fn both_tables_of_the_reference_are_printed() {
     let place = Place::new();
     let mut bench = place.bench();
     bench
-        .args(["write-string", "--runs", "2", "--no-smallfry", "--dir"])
+        .args([
+            "write-string",
+            "--details",
+            "--runs",
+            "2",
+            "--no-smallfry",
+            "--dir",
+        ])
         .arg(place.disk());
     let parts = [
         "confidence",

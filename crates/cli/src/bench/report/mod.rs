@@ -3,5 +3,6 @@
 pub(crate) mod cases;
 pub(crate) mod json;
 pub(crate) mod page;
+pub(crate) mod screen;
 pub(crate) mod text;
 pub(crate) mod view;

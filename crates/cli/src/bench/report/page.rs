@@ -1,5 +1,6 @@
 //! A page for the terminal: tables and notes first, then sentences.
 
+use super::screen::Screen;
 use super::text;
 use crate::bench::results::Results;
 use crate::bench::session::Session;
@@ -11,19 +12,45 @@ use std::fmt::{Display, Write as _};
 const NOISY: f64 = 8.0;
 
 #[derive(Default)]
-pub(crate) struct Page {
+pub(crate) struct Page(Vec<Part>);
+
+/// What is said of a scenario.
+#[derive(Default)]
+struct Part {
+    /// The answer on one screen. A scenario without one shows its details.
+    screen: String,
+    failures: String,
     out: String,
     /// Sentences, each with its mark.
     said: Vec<(&'static str, String)>,
 }
 
 impl Page {
-    /// Begins a scenario.
+    /// Begins a scenario with its screen.
+    pub(crate) fn screen(&mut self, screen: Screen) {
+        self.0.push(Part {
+            screen: screen.finish(),
+            ..Part::default()
+        });
+    }
+
+    fn part(&mut self) -> &mut Part {
+        if self.0.is_empty() {
+            self.0.push(Part::default());
+        }
+        let last = self.0.len() - 1;
+        &mut self.0[last]
+    }
+
+    /// Begins a scenario, or the details of one that has begun with its screen.
     pub(crate) fn title(&mut self, name: &str, session: &Session, what: &str, rounds: usize) {
         let title = format!(
             "{name} on {}: {what}; {rounds} rounds, a fresh process for every run",
             session.disk_words()
         );
+        if !self.0.last().is_some_and(|part| part.out.is_empty()) {
+            self.0.push(Part::default());
+        }
         self.line(&format!("\n{}", text::wrap("", &title, text::width())));
     }
 
@@ -38,8 +65,9 @@ impl Page {
     }
 
     pub(crate) fn line(&mut self, line: &str) {
-        self.out.push_str(line);
-        self.out.push('\n');
+        let out = &mut self.part().out;
+        out.push_str(line);
+        out.push('\n');
     }
 
     /// Puts lines under headings that `|` separates; all columns but the first to the right, and
@@ -48,7 +76,7 @@ impl Page {
         let mut table = text::table(&headings.split('|').collect::<Vec<_>>());
         table.add_rows(lines);
         if !table.is_empty() {
-            text::put(&mut self.out, &table);
+            text::put(&mut self.part().out, &table);
         }
     }
 
@@ -58,7 +86,8 @@ impl Page {
             for (row, outcome) in result.rows.iter().zip(&result.outcomes) {
                 if let Some(error) = &outcome.error {
                     let (case, label) = (&result.case, &row.label);
-                    self.line(&format!("  FAILED  {case}, {label}: {error}"));
+                    let line = format!("  FAILED  {case}, {label}: {error}\n");
+                    self.part().failures.push_str(&line);
                 }
             }
         }
@@ -66,20 +95,20 @@ impl Page {
 
     /// Names the subject of the next sentences.
     pub(crate) fn about(&mut self, subject: impl Into<String>) {
-        self.said.push(("  ", subject.into()));
+        self.part().said.push(("  ", subject.into()));
     }
 
     pub(crate) fn say(&mut self, sentence: impl Into<String>) {
-        self.said.push(("  - ", sentence.into()));
+        self.part().said.push(("  - ", sentence.into()));
     }
 
     /// Says something that the reader should know before believing the rest.
     pub(crate) fn warn(&mut self, sentence: impl Into<String>) {
-        self.said.push(("  ! ", sentence.into()));
+        self.part().said.push(("  ! ", sentence.into()));
     }
 
     pub(crate) fn detail(&mut self, detail: impl Into<String>) {
-        self.said.push(("      ", detail.into()));
+        self.part().said.push(("      ", detail.into()));
     }
 
     /// Says what the baseline of that name against itself tells about the machine.
@@ -110,13 +139,28 @@ impl Page {
         }
     }
 
-    /// Returns the tables, then the sentences.
-    pub(crate) fn finish(self) -> String {
-        let mut out = self.out;
-        out.push_str("\nIn words\n");
-        for (mark, sentence) in self.said {
-            let lead = format!("{mark} ");
-            let _ = writeln!(out, "{}", text::wrap(&lead, &sentence, text::width()));
+    /// Returns true if each scenario has a screen.
+    pub(crate) fn has_screens(&self) -> bool {
+        self.0.iter().all(|part| !part.screen.is_empty())
+    }
+
+    /// Returns the screens, and of scenarios without one, or if `details` are wanted, the tables
+    /// and then the sentences.
+    pub(crate) fn finish(self, details: bool) -> String {
+        let mut out = String::new();
+        for part in self.0 {
+            out.push_str(&part.screen);
+            if !details && !part.screen.is_empty() {
+                out.push_str(&part.failures);
+                continue;
+            }
+            out.push_str(&part.out);
+            out.push_str(&part.failures);
+            out.push_str("\nIn words\n");
+            for (mark, sentence) in part.said {
+                let lead = format!("{mark} ");
+                let _ = writeln!(out, "{}", text::wrap(&lead, &sentence, text::width()));
+            }
         }
         out
     }

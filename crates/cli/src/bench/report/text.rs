@@ -77,6 +77,11 @@ pub(crate) fn bar(part: f64, cells: usize) -> String {
     format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
 }
 
+/// Draws `part` of `cells` columns with characters that every terminal has.
+pub(crate) fn hashes(part: f64, cells: usize) -> String {
+    "#".repeat((part.clamp(0.0, 1.0) * cells as f64).round() as usize)
+}
+
 /// Draws one line of boxes, each as wide as its share of `whole`, with as much of its name as fits.
 pub(crate) fn segments(parts: &[(&str, f64)], whole: f64, cells: usize) -> String {
     let mut line = String::new();

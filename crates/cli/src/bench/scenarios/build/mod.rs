@@ -23,6 +23,7 @@
 mod case;
 mod native;
 mod report;
+mod screen;
 
 use super::prelude::*;
 use super::shared::tree_jobs;

@@ -2,6 +2,7 @@
 
 use super::super::prelude::*;
 use super::case::{BUT_PUBLISH, Case, PHASES, WRITE_AND_CLOSE, phase};
+use super::screen::screen;
 use crate::bench::report::view::WHOLE;
 
 pub(super) fn show(page: &mut Page, session: &Session, results: &Results<Case>) {
@@ -9,6 +10,7 @@ pub(super) fn show(page: &mut Page, session: &Session, results: &Results<Case>) 
         return;
     };
     let view = View::by(session.options.seed, result, phase);
+    page.screen(screen(session, &result.case, &view, results.rounds));
     heading(page, session, &result.case, results.rounds);
     waterfall(page, &view);
     phases(page, &view);
@@ -29,6 +31,7 @@ pub(super) fn show(page: &mut Page, session: &Session, results: &Results<Case>) 
         line.extend(view.usage_cells(row));
         line
     });
+    page.failures(results);
     sentences(page, session, &view);
 }
 
@@ -189,14 +192,14 @@ mod tests {
 
         let mut page = Page::default();
         waterfall(&mut page, &view);
-        let out = page.finish();
+        let out = page.finish(true);
         let line = |name: &str| out.lines().find(|line| line.contains(name)).unwrap();
         assert!(line("apart").contains("▕close"), "{out}");
         assert!(!line("inside").contains("close"), "{out}");
 
         let mut page = Page::default();
         phases(&mut page, &view);
-        let out = page.finish();
+        let out = page.finish(true);
         let cells = |name: &str| -> Vec<&str> {
             let line = out.lines().find(|line| line.trim_start().starts_with(name));
             line.unwrap().split_whitespace().collect()

@@ -166,7 +166,7 @@ mod tests {
         let mut page = Page::default();
         best_way(&mut page, &View::by(1, &result, WALL));
         let said = page
-            .finish()
+            .finish(true)
             .split_whitespace()
             .collect::<Vec<_>>()
             .join(" ");

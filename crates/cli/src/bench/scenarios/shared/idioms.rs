@@ -119,7 +119,7 @@ mod tests {
         let mut page = Page::default();
         strategies(&mut page, &View::by(1, &result, WALL));
         let said = page
-            .finish()
+            .finish(true)
             .split_whitespace()
             .collect::<Vec<_>>()
             .join(" ");

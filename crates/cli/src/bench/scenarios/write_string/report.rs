@@ -5,6 +5,7 @@ use super::super::prelude::*;
 use super::case::{
     BEFORE, Case, NODE, NODE_AA, SMALLFRY, SMALLFRY_RUST, STD, call_ns, calls, percentiles, rate,
 };
+use crate::bench::report::screen::{self, Screen};
 use crate::bench::report::text::micros;
 use crate::bench::runtime::protocol::Usage;
 use crate::bench::stats::bootstrap::{self, Interval};
@@ -25,6 +26,7 @@ pub(super) fn show(page: &mut Page, session: &Session, results: &Results<Case>) 
         rounds: results.rounds,
     };
     let what = format!("{} cases", results.cases.len());
+    page.screen(screen(session, &all, &what));
     page.title("write-string", session, &what, results.rounds);
     page.failures(results);
     let is_listed = results.cases.len() <= MAX_LISTED;
@@ -280,6 +282,38 @@ fn all_percentiles(page: &mut Page, result: &CaseResult<Case>, view: &View) {
             line
         },
     );
+}
+
+/// The first screen: what a blocking write of one string gains on the first Node, and in Rust.
+fn screen(session: &Session, all: &All, what: &str) -> Screen {
+    let mut screen = Screen::new("write-string", what, session, all.rounds);
+    let heading = "geometric means, times as fast (95 %)";
+    screen.line(&format!(
+        "  {:<46} {heading}",
+        "One string into one file, blocking"
+    ));
+    let mut put = |name: &str, of: &All, from: Named, to: Named| {
+        if let Some(mean) = of.mean(from, to) {
+            let cell = screen::cell(mean, of.noise(to.0));
+            screen.line(&format!("    {name:<44} {cell}"));
+        }
+    };
+    let node = session.nodes.first().map_or("", |node| node.runtime.name());
+    for (group, on_disk) in GROUPS {
+        let of = all.only(|case| case.is_by_path_on_disk() == on_disk);
+        put(
+            &format!("Node, {group}"),
+            &of,
+            (node, NODE),
+            (node, SMALLFRY),
+        );
+    }
+    let [std, ours, _] = IN_RUST;
+    put("Rust, against std", all, std, ours);
+    screen.noise(session, NODE, all.noise(node));
+    screen.fact("Adopt", "node --require smallfry/register build.js");
+    screen.fact("More", "--details   --all   --json FILE");
+    screen
 }
 
 /// Groups of cases: whether they are by path on this disk, in words.
