@@ -5,9 +5,7 @@
 mod common;
 
 use std::fs;
-#[cfg(unix)]
-use std::io::Cursor;
-use std::io::{ErrorKind, Read, Write};
+use std::io::{Cursor, ErrorKind, Read, Write};
 use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
