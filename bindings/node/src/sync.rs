@@ -26,30 +26,23 @@ pub(crate) const FUNCTIONS: &[Function] = &[
 /// First guess for a file that does not tell its size (pipes, /proc). In bytes.
 const UNKNOWN_SIZE: usize = 64 << 10;
 
-/// `writeSync(target, data, flags, mode)`: string or bytes onto a path or a descriptor. Answers
+/// `writeSync(path, data, flags, mode)`: string or bytes into a file, which is closed. Answers
 /// undefined, or the number of a [`Failure`].
 unsafe extern "C" fn write(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
     called(
         env,
         info,
-        |environment: &Environment, [target, data, flags, mode]| {
-            let data = Data::read(env, data);
-            if matches!(data, Data::Text(text) if environment.strings.leaves(text)) {
-                return number(env, Failure::Delegate.code());
-            }
-            let mut room = PathRoom::new();
-            let result =
-                Target::read(env, &environment.strings, target, &mut room).and_then(|target| {
-                    let handle =
-                        target.open(int32(env, flags), int32(env, mode).cast_unsigned())?;
-                    let written = write_data(env, environment, &handle, data);
-                    let closed = target.close_written(handle);
-                    written.and(closed)
-                });
-            match result {
-                Ok(()) => undefined(env),
-                Err(failure) => number(env, failure.code()),
-            }
+        |environment: &Environment, [path, data, flags, mode]| {
+            let write = || {
+                let data = Data::unless_left(env, environment, data)?;
+                let mut room = PathRoom::new();
+                let target = Target::read(env, &environment.strings, path, &mut room)?;
+                let handle = target.open(int32(env, flags), int32(env, mode).cast_unsigned())?;
+                let written = write_data(env, environment, &handle, data);
+                let closed = target.close_written(handle);
+                written.and(closed)
+            };
+            answer(env, write())
         },
     )
 }
@@ -64,19 +57,24 @@ unsafe extern "C" fn write_open(
         env,
         info,
         |environment: &Environment, [descriptor, data]| {
-            let data = Data::read(env, data);
-            if matches!(data, Data::Text(text) if environment.strings.leaves(text)) {
-                return number(env, Failure::Delegate.code());
-            }
-            let result = Descriptor::new(int32(env, descriptor))
-                .ok_or(Failure::Delegate)
-                .and_then(|it| write_data(env, environment, &Handle::Lent(it), data));
-            match result {
-                Ok(()) => undefined(env),
-                Err(failure) => number(env, failure.code()),
-            }
+            let write = || {
+                let data = Data::unless_left(env, environment, data)?;
+                let descriptor = Descriptor::new(int32(env, descriptor));
+                let handle = Handle::Lent(descriptor.ok_or(Failure::Delegate)?);
+                write_data(env, environment, &handle, data)
+            };
+            answer(env, write())
         },
     )
+}
+
+/// Returns undefined, or the number of the failure.
+#[inline]
+fn answer(env: sys::napi_env, result: Result<(), Failure>) -> sys::napi_value {
+    match result {
+        Ok(()) => undefined(env),
+        Err(failure) => number(env, failure.code()),
+    }
 }
 
 /// `writeDurablySync(target, data, flags, mode, bits)`: as [`write`], with option bits. Answers
@@ -140,7 +138,7 @@ fn write_and_flush(
     flush_name(target, bits.flush())
 }
 
-/// What a call writes.
+/// The data of a write.
 #[derive(Clone, Copy)]
 enum Data<'a> {
     Bytes(&'a [u8]),
@@ -153,6 +151,19 @@ impl Data<'_> {
     #[inline]
     fn read(env: sys::napi_env, value: sys::napi_value) -> Self {
         bytes_of_view(env, value).map_or(Self::Text(value), Self::Bytes)
+    }
+
+    /// Reads the same, but hands a string on that the runtime's own encoder is to write.
+    #[inline]
+    fn unless_left(
+        env: sys::napi_env,
+        environment: &Environment,
+        value: sys::napi_value,
+    ) -> Result<Self, Failure> {
+        match Self::read(env, value) {
+            Self::Text(text) if environment.strings.leaves(text) => Err(Failure::Delegate),
+            data => Ok(data),
+        }
     }
 }
 

@@ -146,7 +146,7 @@ export interface HashTreeCall extends TreeCall {
  * success, and codes that `errors.ts` explains.
  */
 export interface Native extends NativePackageJSON {
-  writeSync(target: Target, data: string | ArrayBufferView, flags: number, mode: number): number | undefined;
+  writeSync(path: string | Uint8Array, data: string | ArrayBufferView, flags: number, mode: number): number | undefined;
   writeOpenSync(descriptor: number, data: string | ArrayBufferView): number | undefined;
   /**
    * Writes as the bits of `option-bits.ts` say. A failure may also be an array, as `many.ts` reads

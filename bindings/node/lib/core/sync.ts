@@ -92,15 +92,15 @@ function write(
     writeOpened(path, bytes, plan, caller);
     return true;
   }
+  const target = typeof path === 'string' ? systemPath(path) : path;
+  const mode = systemMode(plan.mode);
   let code: number | undefined;
-  if (typeof path === 'number' && !plan.flush) {
-    code = native.writeOpenSync(path, bytes);
+  if (plan.flush) {
+    code = native.writeDurablySync(target, bytes, plan.flags, mode, FLUSH_FILE) as number | undefined;
+  } else if (typeof target === 'number') {
+    code = native.writeOpenSync(target, bytes);
   } else {
-    const target = typeof path === 'string' ? systemPath(path) : path;
-    const mode = systemMode(plan.mode);
-    code = plan.flush
-      ? native.writeDurablySync(target, bytes, plan.flags, mode, FLUSH_FILE) as number | undefined
-      : native.writeSync(target, bytes, plan.flags, mode);
+    code = native.writeSync(target, bytes, plan.flags, mode);
   }
   if (code === undefined) return true;
   if (code === DELEGATE) return false;

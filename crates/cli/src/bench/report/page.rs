@@ -14,7 +14,7 @@ const NOISY: f64 = 8.0;
 #[derive(Default)]
 pub(crate) struct Page(Vec<Part>);
 
-/// What is said of a scenario.
+/// The report of a scenario.
 #[derive(Default)]
 struct Part {
     /// The answer on one screen. A scenario without one shows its details.

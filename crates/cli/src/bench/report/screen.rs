@@ -121,22 +121,25 @@ impl Screen {
     }
 }
 
+/// A row that was measured.
 struct Found<'a> {
     row: usize,
     shown: &'a str,
     median: f64,
 }
 
+/// Returns the rows of a group that were measured.
 fn found<'a>(view: &View, group: &Group<'a>) -> Vec<Found<'a>> {
     let find = |&(name, shown): &(&str, &'a str)| {
         let row = view.find(group.runtime, name)?;
         let median = view.median(row)?;
         Some(Found { row, shown, median })
     };
-    let rows: Vec<Found<'a>> = group.rows.iter().filter_map(find).collect();
     // Without its baseline a group says nothing.
-    let has_baseline = rows.first().is_some_and(|row| row.shown == group.rows[0].1);
-    if has_baseline { rows } else { Vec::new() }
+    match group.rows.first().and_then(find) {
+        Some(_) => group.rows.iter().filter_map(find).collect(),
+        None => Vec::new(),
+    }
 }
 
 /// Shows a ratio, or that there is none to claim.

@@ -149,20 +149,16 @@ impl<'a> View<'a> {
     /// Returns how far equal rows of that runtime differ: its baseline against itself, or the
     /// noisiest of all where it has none.
     pub(crate) fn noise_of(&self, runtime: &str) -> Noise {
-        let all: Vec<_> = self.baselines().collect();
-        let own = all
-            .iter()
-            .filter(|(row, _, _)| row.runtime.name() == runtime);
-        let noisiest = |found: Option<Noise>, &(_, _, next): &(_, _, Noise)| match found {
-            Some(found) if found.reach() >= next.reach() => Some(found),
-            _ => Some(next),
+        let is_own = |(row, _, _): &(&Row, _, _)| row.runtime.name() == runtime;
+        let by_reach =
+            |(_, _, a): &(_, _, Noise), (_, _, b): &(_, _, Noise)| a.reach().total_cmp(&b.reach());
+        let own = self.baselines().filter(is_own).max_by(by_reach);
+        let found = own.or_else(|| self.baselines().max_by(by_reach));
+        let unknown = Noise {
+            itself: None,
+            rounds: self.rounds(),
         };
-        let own = own.fold(None, noisiest);
-        own.or_else(|| all.iter().fold(None, noisiest))
-            .unwrap_or(Noise {
-                itself: None,
-                rounds: self.rounds(),
-            })
+        found.map_or(unknown, |(_, _, noise)| noise)
     }
 
     fn rounds(&self) -> usize {

@@ -1,4 +1,4 @@
-//! What a ratio allows to be said.
+//! Claims: gains and losses that a ratio shows beyond the noise of its run.
 //!
 //! A difference is claimed only if its interval leaves 1 out, and if it is larger than what the
 //! baseline shows against itself in the same run (A/A). The interval alone is wrong in one case of
@@ -10,7 +10,7 @@ use super::bootstrap::Interval;
 /// With fewer rounds, even widened intervals leave out the truth too often.
 pub(crate) const ENOUGH_ROUNDS: usize = 6;
 
-/// How far equal rows may differ in a run.
+/// The difference of a baseline from itself in a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Noise {
     /// The baseline against itself; `None` if it was not run twice, or in one round only.
@@ -30,7 +30,7 @@ pub(crate) enum Claim {
 }
 
 impl Noise {
-    /// Returns the factor by which equal rows may differ: 1.08 where the baseline against itself
+    /// Returns the factor by which equal rows differ: 1.08 where the baseline against itself
     /// came out between 0.95 and 1.08.
     pub(crate) fn reach(&self) -> f64 {
         let reach = |it: Interval| it.high.max(1.0 / it.low);
