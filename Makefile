@@ -58,7 +58,7 @@ build: node-package
 	cargo build --release -q -p smallfry-cli
 
 bench:
-	$(SAY) 'building (a few minutes the first time), then measuring for 60 seconds at most'
+	$(SAY) 'building (a few minutes the first time), then measuring for about a minute'
 	@$(MAKE) --no-print-directory build
 	@$(SMALLFRY) bench $(BENCH_FLAGS)
 

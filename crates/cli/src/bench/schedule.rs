@@ -1,5 +1,6 @@
-//! The number of rounds: a fixed one, or until the time is spent.
+//! The number of rounds: a fixed one, or until the time is spent and there are enough for a verdict.
 
+use super::stats::claim::ENOUGH_ROUNDS;
 use std::time::{Duration, Instant};
 
 #[derive(Clone, Copy, Debug)]
@@ -7,9 +8,6 @@ pub(crate) enum Budget {
     Rounds(usize),
     Time(Duration),
 }
-
-/// The minimum of rounds: fewer give no interval worth printing.
-pub(crate) const MIN_ROUNDS: usize = 4;
 
 /// Counts rounds from its creation on.
 pub(crate) struct Schedule {
@@ -40,7 +38,7 @@ impl Schedule {
         let goes_on = match self.budget {
             Budget::Rounds(rounds) => self.done < rounds,
             Budget::Time(time) => {
-                self.done < MIN_ROUNDS || self.started.elapsed() + self.longest <= time
+                self.done < ENOUGH_ROUNDS || self.started.elapsed() + self.longest <= time
             }
         };
         self.round_started = Instant::now();
@@ -76,10 +74,10 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_of_no_time_still_gives_the_minimum_of_rounds() {
+    fn a_budget_of_no_time_still_gives_enough_rounds_for_a_verdict() {
         let mut schedule = Schedule::start(Budget::Time(Duration::from_nanos(1)));
         let rounds = std::iter::from_fn(|| schedule.next_round()).count();
-        assert_eq!(rounds, MIN_ROUNDS);
+        assert_eq!(rounds, ENOUGH_ROUNDS);
         assert!((schedule.used(0.0) - 1.0).abs() < f64::EPSILON);
     }
 }

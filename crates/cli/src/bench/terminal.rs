@@ -6,8 +6,9 @@ use super::report::page::Page;
 use super::report::text;
 use super::runtime::jvm;
 use super::scenarios::Entry;
-use super::schedule::{Budget, MIN_ROUNDS};
+use super::schedule::Budget;
 use super::session::Session;
+use super::stats::claim::ENOUGH_ROUNDS;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
@@ -44,7 +45,7 @@ fn schedule(session: &Session, (scenario, budget): &(Entry, Budget)) -> String {
         Budget::Time(time) => {
             // The time of a row on a slow disk is not known beforehand.
             let least = match session.directories.profile() {
-                Some(_) => format!(", or {} rounds if those take longer", MIN_ROUNDS + 1),
+                Some(_) => format!(", or {} rounds if those take longer", ENOUGH_ROUNDS + 1),
                 None => String::new(),
             };
             format!("{name} for {:.0} s{least}", time.as_secs_f64())

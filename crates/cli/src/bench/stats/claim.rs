@@ -10,6 +10,9 @@ use super::bootstrap::Interval;
 /// With fewer rounds, even widened intervals leave out the truth too often.
 pub(crate) const ENOUGH_ROUNDS: usize = 6;
 
+/// A smaller difference is not worth a word.
+const LEAST: f64 = 1.01;
+
 /// The difference of a baseline from itself in a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Noise {
@@ -34,12 +37,13 @@ impl Noise {
     /// came out between 0.95 and 1.08.
     pub(crate) fn reach(&self) -> f64 {
         let reach = |it: Interval| it.high.max(1.0 / it.low);
-        self.itself.map_or(1.0, reach)
+        self.itself.map_or(1.0, reach).max(LEAST)
     }
 
     /// Returns the smallest difference that is claimed, in percent.
     pub(crate) fn percent(&self) -> f64 {
-        ((self.reach() - 1.0) * 100.0).ceil().max(1.0)
+        let tenths = ((self.reach() - 1.0) * 1000.0).round();
+        (tenths / 10.0).ceil()
     }
 
     pub(crate) fn claim(&self, ratio: Interval) -> Claim {
@@ -143,6 +147,22 @@ mod tests {
             );
             assert!(deviation > 0.01 || detectable == 100, "{detectable}");
         }
+    }
+
+    #[test]
+    fn a_difference_within_a_hundredth_is_not_claimed() {
+        let [low, estimate, high] = [1.001, 1.004, 1.008];
+        let ratio = Interval {
+            low,
+            estimate,
+            high,
+        };
+        let noise = Noise {
+            itself: None,
+            rounds: ENOUGH_ROUNDS,
+        };
+        assert_eq!(noise.claim(ratio), Claim::WithinNoise);
+        assert!((noise.percent() - 1.0).abs() < f64::EPSILON);
     }
 
     #[test]

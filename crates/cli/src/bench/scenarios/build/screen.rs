@@ -110,7 +110,7 @@ fn adopt(view: &View, node: &str) -> &'static str {
         ratio.is_some_and(|ratio| view.noise_of(node).claim(ratio) == Claim::Gain)
     };
     if view.noise_of(node).rounds < ENOUGH_ROUNDS {
-        "first measure longer, as `smallfry bench` does without --quick"
+        "first measure longer: --runs 10"
     } else if gains(NODE_PARALLEL, DROP_IN) || gains(NODE_SYNC, "smallfry sync") {
         "node --require smallfry/register build.js"
     } else if gains(NODE_PARALLEL, rows::BULK) || gains(NODE_SYNC, rows::BULK_SYNC) {

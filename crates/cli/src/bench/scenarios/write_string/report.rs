@@ -9,7 +9,7 @@ use crate::bench::report::screen::{self, Screen};
 use crate::bench::report::text::micros;
 use crate::bench::runtime::protocol::Usage;
 use crate::bench::stats::bootstrap::{self, Interval};
-use crate::bench::stats::claim::Noise;
+use crate::bench::stats::claim::{Claim, Noise};
 use crate::bench::stats::welch::Welch;
 
 /// A case counts as lost when its interval reaches below this.
@@ -292,9 +292,12 @@ fn screen(session: &Session, all: &All, what: &str) -> Screen {
         "  {:<46} {heading}",
         "One string into one file, blocking"
     ));
+    let mut gains = false;
     let mut put = |name: &str, of: &All, from: Named, to: Named| {
         if let Some(mean) = of.mean(from, to) {
-            let cell = screen::cell(mean, of.noise(to.0));
+            let noise = of.noise(to.0);
+            gains |= to.1 == SMALLFRY && noise.claim(mean) == Claim::Gain;
+            let cell = screen::cell(mean, noise);
             screen.line(&format!("    {name:<44} {cell}"));
         }
     };
@@ -311,7 +314,9 @@ fn screen(session: &Session, all: &All, what: &str) -> Screen {
     let [std, ours, _] = IN_RUST;
     put("Rust, against std", all, std, ours);
     screen.noise(session, NODE, all.noise(node));
-    screen.fact("Adopt", "node --require smallfry/register build.js");
+    if gains {
+        screen.fact("Adopt", "node --require smallfry/register build.js");
+    }
     screen.fact("More", "--details   --all   --json FILE");
     screen
 }
