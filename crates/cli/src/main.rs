@@ -8,6 +8,8 @@
 )]
 
 mod bench;
+mod compare;
+mod export;
 mod scope;
 mod signals;
 mod slow;
@@ -38,6 +40,8 @@ enum Command {
     /// The command runs in turn with and without smallfry. The report tells how much time smallfry
     /// saves, and whether the command does the same.
     Try(trial::Arguments),
+    /// Show what has changed between two result files of bench or try
+    Compare(compare::Arguments),
     /// Copy files and directories, with all that is in them
     Cp(tree::Cp),
     /// Bring the copy of a directory up to date, and delete in it what is gone
@@ -73,6 +77,7 @@ fn main() -> ExitCode {
     match command {
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Try(arguments) => trial::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
         Command::Cp(arguments) => tree::copy(&arguments),
         Command::Mirror(arguments) => tree::mirror(&arguments),
         Command::Rm(arguments) => tree::remove(&arguments),

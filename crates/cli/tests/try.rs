@@ -86,7 +86,7 @@ impl Place {
     fn attempt_pairs(&self, runs: &str, package: &Path) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_smallfry"));
         command
-            .args(["try", "--runs", runs, "--package"])
+            .args(["try", "--details", "--runs", runs, "--package"])
             .arg(package)
             .current_dir(self.work())
             .env("TMPDIR", self.temporary())
@@ -877,4 +877,87 @@ fn a_script_that_replaces_node_options_is_reported_and_not_measured() {
     let kept = project(r#"NODE_OPTIONS=\"$NODE_OPTIONS --max-old-space-size=512\""#);
     kept.assert(0, "same", &["in 2 processes"]);
     kept.assert_not("without smallfry, so");
+}
+
+#[test]
+fn the_first_screen_has_the_answer_in_25_lines_of_100_columns() {
+    if !node_is_here() {
+        return;
+    }
+    let place = Place::new();
+    place.script(BUILD);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_smallfry"));
+    command.args(["try", "--runs", "6", "--outputs", "dist"]);
+    command.args(["--prepare", "rm -rf dist", "--package"]);
+    command.arg(place.package()).current_dir(place.work());
+    command.env_remove("NODE_OPTIONS");
+    let output = command.args(["--", "node", "build.js"]).output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let (_, screen) = printed.split_once("\n\n").unwrap();
+    assert!(screen.lines().count() <= 25, "{screen}");
+    assert!(
+        screen.lines().all(|line| line.chars().count() <= 100),
+        "{screen}"
+    );
+    for part in [
+        "smallfry try - node build.js - 6 pairs in",
+        "SAME",
+        "2 outputs byte for byte, exit status",
+        "Where calls waited",
+        "read whole",
+        "More    --details",
+    ] {
+        assert!(screen.contains(part), "{part:?} is not in {screen}");
+    }
+    let verdicts = ["GAIN", "LOSS", "EVEN"];
+    assert!(verdicts.iter().any(|it| screen.contains(it)), "{screen}");
+    assert!(
+        !printed.contains("In words") && !printed.contains('#'),
+        "{printed}"
+    );
+}
+
+#[test]
+fn a_difference_is_on_the_first_screen() {
+    if !node_is_here() {
+        return;
+    }
+    let place = Place::with_package(&format!("{LOADED}globalThis.pages = 12;"));
+    place.script("console.log(`${globalThis.pages ?? 13} pages`);");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_smallfry"));
+    command.args(["try", "--runs", "2", "--package"]);
+    command.arg(place.package()).current_dir(place.work());
+    command.env_remove("NODE_OPTIONS");
+    let output = command.args(["--", "node", "build.js"]).output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{printed}");
+    for part in ["DIFFERENT", "without: 13 pages", "with:    12 pages"] {
+        assert!(printed.contains(part), "{part:?} is not in {printed}");
+    }
+}
+
+#[test]
+fn times_are_written_in_the_form_of_hyperfine() {
+    if !node_is_here() {
+        return;
+    }
+    let place = Place::new();
+    let file = place.root.path().join("hyperfine.json");
+    let option = format!("--export-hyperfine={}", file.display());
+    let answer = place.attempt_script("", &[&option]);
+    answer.assert(0, "same", &[]);
+    let export: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    let results = export["results"].as_array().unwrap();
+    assert_eq!(results.len(), 2);
+    for result in results {
+        assert_eq!(result["times"].as_array().unwrap().len(), 2);
+        let [min, mean, max] = ["min", "mean", "max"].map(|name| result[name].as_f64().unwrap());
+        assert!(0.0 < min && min <= mean && mean <= max, "{result}");
+        assert!(
+            result["command"]
+                .as_str()
+                .unwrap()
+                .starts_with("node build.js")
+        );
+    }
 }

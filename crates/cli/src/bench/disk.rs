@@ -15,7 +15,7 @@ use std::process::Command;
 use std::time::Duration;
 
 /// The profile of the disk as it is.
-pub(super) const REAL: &str = "real";
+pub(crate) const REAL: &str = "real";
 /// The slow disk that adds no delay: the mount's own cost is left.
 pub(super) const UNDELAYED: &str = "none";
 /// The maximum time of mounting, and of unmounting.

@@ -3,10 +3,9 @@
 //! ```text
 //! schema        "smallfry-bench/2"
 //! version       of smallfry
-//! finished      seconds since 1970
+//! finished, command_line, host, disk, warnings, comparisons
+//!               as in every result file; docs/result.schema.json has them
 //! arguments     as parsed
-//! host          facts about the machine and the file system of the directory; null where unknown
-//! disk          "real", or the slow disk that was simulated on that file system
 //! runtimes      [{name, binary, package, package_load_ns}]: the Node binaries
 //! jvm           null, or {name, binary, flags}
 //! skipped       [reason]: rows that are missing
@@ -72,13 +71,33 @@ use super::disk;
 use super::runtime::jvm;
 use super::scenarios::{ALL, Entry, Measured};
 use super::session::Session;
-use serde_json::{Value, json};
-use std::time::{SystemTime, UNIX_EPOCH};
+use crate::export::Document;
+use serde_json::{Map, Value, json};
 
 const SCHEMA: &str = "smallfry-bench/2";
 
-pub(crate) fn of(arguments: &Arguments, session: &Session, results: &[(Entry, Measured)]) -> Value {
-    let finished = SystemTime::now().duration_since(UNIX_EPOCH);
+/// Returns the part that is the same for all result files.
+pub(crate) fn of(session: &Session, results: &[(Entry, Measured)]) -> Document {
+    let mut warnings = session.host.warnings();
+    warnings.extend_from_slice(&session.skips.borrow());
+    Document::now(
+        SCHEMA,
+        session.host.clone(),
+        session.directories.profile().unwrap_or(disk::REAL),
+        warnings,
+        results
+            .iter()
+            .flat_map(|(_, measured)| measured.comparisons.clone())
+            .collect(),
+    )
+}
+
+/// Returns the rest.
+pub(crate) fn more(
+    arguments: &Arguments,
+    session: &Session,
+    results: &[(Entry, Measured)],
+) -> Map<String, Value> {
     let runtimes = session.nodes.iter().map(|node| {
         let package = node.package.as_ref();
         json!({
@@ -92,13 +111,8 @@ pub(crate) fn of(arguments: &Arguments, session: &Session, results: &[(Entry, Me
         .jvm
         .as_ref()
         .map(|jvm| json!({ "name": jvm.name(), "binary": jvm.binary, "flags": jvm::FLAGS }));
-    let mut document = json!({
-        "schema": SCHEMA,
-        "version": env!("CARGO_PKG_VERSION"),
-        "finished": finished.map_or(0, |time| time.as_secs()),
+    let mut more = json!({
         "arguments": arguments,
-        "host": session.host,
-        "disk": session.directories.profile().unwrap_or(disk::REAL),
         "runtimes": runtimes.collect::<Vec<_>>(),
         "jvm": jvm,
         "skipped": session.skips,
@@ -107,7 +121,10 @@ pub(crate) fn of(arguments: &Arguments, session: &Session, results: &[(Entry, Me
         let found = results
             .iter()
             .find(|(of, _)| of.facts.name == scenario.facts.name);
-        document[scenario.facts.name.replace('-', "_")] = json!(found.map(|(_, it)| &it.json));
+        more[scenario.facts.name.replace('-', "_")] = json!(found.map(|(_, it)| &it.json));
     }
-    document
+    match more {
+        Value::Object(more) => more,
+        _ => Map::new(),
+    }
 }

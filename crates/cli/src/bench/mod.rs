@@ -8,7 +8,7 @@
 //! - `stats/` what the samples say
 //! - `host/` the machine
 //! - `disk.rs` the disk, the machine's own or a slow one
-//! - `report/` tables, sentences and a JSON file
+//! - `report/` tables and sentences; `../export/` has the result files
 //!
 //! Rows are interleaved: in each round every row runs each case once, in random order, through the
 //! same directories.
@@ -16,10 +16,10 @@
 mod arguments;
 pub(crate) mod child;
 mod directories;
-mod disk;
+pub(crate) mod disk;
 mod document;
 pub(crate) mod failure;
-mod host;
+pub(crate) mod host;
 pub(crate) mod interrupt;
 mod options;
 mod plan;
@@ -38,9 +38,9 @@ pub(crate) use arguments::Arguments;
 pub(crate) use runtime::native::SUBCOMMAND as DRIVER;
 pub(crate) use serve::serve as drive;
 
+use crate::export::Exports;
 use failure::Failure;
 use interrupt::Interrupt;
-use report::json::File;
 use report::page::Page;
 use runtime::node;
 use session::Session;
@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 fn measure(arguments: &Arguments, interrupt: &Interrupt) -> Result<bool, Failure> {
     let (options, plan) = (&arguments.options, plan::of(arguments));
     terminal::first_line(options, &plan);
-    let json = options.json.as_deref().map(File::create).transpose()?;
+    let exports = Exports::create(&options.exports)?;
     let script = node::script(scenarios::drivers());
     let needs_jvm = plan.iter().any(|(scenario, _)| scenario.facts.has_jvm_rows);
     let mut session = Session::open(options, &script, needs_jvm, interrupt)?;
@@ -72,9 +72,8 @@ fn measure(arguments: &Arguments, interrupt: &Interrupt) -> Result<bool, Failure
     }
     session.progress.finish();
     terminal::results(&session, page);
-    if let Some(file) = json {
-        file.put(&document::of(arguments, &session, &results))?;
-    }
+    let document = document::of(&session, &results);
+    exports.put(&document, document::more(arguments, &session, &results))?;
     let complete = results.iter().all(|(_, measured)| measured.failures == 0);
     session.directories.remove()?;
     Ok(complete)

@@ -71,9 +71,9 @@ pub(crate) struct Options {
     #[arg(long)]
     pub(crate) details: bool,
 
-    /// Write every sample, with the facts about this machine, to FILE
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub(crate) exports: crate::export::ExportOptions,
 
     /// Seed of the random order
     #[arg(long, value_name = "N", default_value_t = 1)]

@@ -3,11 +3,13 @@
 use super::arguments::Arguments;
 use super::options::{Extent, Options};
 use super::scenarios::Entry;
-use super::schedule::Budget;
+use super::schedule::{Budget, MAX_TIME};
 use std::time::Duration;
 
 /// The time of all scenarios that run unasked.
 const UNASKED_SECONDS: f64 = 55.0;
+/// The time of all scenarios with `--quick`, starts of runtimes aside.
+const QUICK_SECONDS: f64 = 16.0;
 
 /// Returns the scenarios in the order in which they run, and how long each may take.
 pub(crate) fn of(arguments: &Arguments) -> Vec<(Entry, Budget)> {
@@ -28,11 +30,16 @@ fn budget(options: &Options, all: &[Entry], scenario: Entry) -> Budget {
     };
     let seconds = match (options.seconds, options.extent()) {
         (Some(seconds), _) => part(f64::from(seconds), |_| true),
-        (None, Extent::Quick) => return Budget::Rounds(2),
+        (None, Extent::Quick) => {
+            let time = QUICK_SECONDS / all.len().max(1) as f64;
+            return Budget::RoundsWithin(2, Duration::from_secs_f64(time));
+        }
         (None, Extent::All) => return Budget::Rounds(facts.rounds),
-        (None, Extent::Core) if facts.counts_rounds => return Budget::Rounds(facts.rounds),
+        (None, Extent::Core) if facts.counts_rounds => {
+            return Budget::RoundsWithin(facts.rounds, MAX_TIME);
+        }
         (None, Extent::Core) if facts.unasked => part(UNASKED_SECONDS, |one| one.facts.unasked),
-        (None, Extent::Core) => facts.seconds,
+        (None, Extent::Core) => facts.seconds.min(MAX_TIME.as_secs_f64()),
     };
     Budget::Time(Duration::from_secs_f64(seconds))
 }

@@ -5,9 +5,16 @@ use std::time::{Duration, Instant};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Budget {
+    /// So many rounds, however long they take.
     Rounds(usize),
+    /// As many as fit, and enough for a verdict.
     Time(Duration),
+    /// So many, if they fit; else enough for a verdict.
+    RoundsWithin(usize, Duration),
 }
+
+/// The time that a scenario may take if the user has not asked for more.
+pub(crate) const MAX_TIME: Duration = Duration::from_secs(90);
 
 /// Counts rounds from its creation on.
 pub(crate) struct Schedule {
@@ -37,8 +44,9 @@ impl Schedule {
         }
         let goes_on = match self.budget {
             Budget::Rounds(rounds) => self.done < rounds,
-            Budget::Time(time) => {
-                self.done < ENOUGH_ROUNDS || self.started.elapsed() + self.longest <= time
+            Budget::Time(time) => self.done < ENOUGH_ROUNDS || self.fits(time),
+            Budget::RoundsWithin(rounds, time) => {
+                self.done < rounds && (self.done < ENOUGH_ROUNDS || self.fits(time))
             }
         };
         self.round_started = Instant::now();
@@ -46,10 +54,33 @@ impl Schedule {
         goes_on.then(|| self.done - 1)
     }
 
+    fn fits(&self, time: Duration) -> bool {
+        self.started.elapsed() + self.longest <= time
+    }
+
+    /// Returns true if so many more rounds fit as are wanted at least, when each takes as long as
+    /// the one that is not counted has taken until now.
+    pub(crate) fn fits_so_far(&self) -> bool {
+        let (rounds, time) = match self.budget {
+            Budget::Rounds(_) => return true,
+            Budget::Time(time) => (ENOUGH_ROUNDS, time.max(MAX_TIME)),
+            Budget::RoundsWithin(rounds, time) => (rounds.min(ENOUGH_ROUNDS), time),
+        };
+        let prepared = self.round_started - self.started;
+        prepared + self.round_started.elapsed() * (rounds as u32 + 1) <= time
+    }
+
+    /// Begins the round that is not counted.
+    pub(crate) fn begin(&mut self) {
+        self.round_started = Instant::now();
+    }
+
     /// Returns how much of the budget is used, from 0 to 1, with `part` of the current round done.
     pub(crate) fn used(&self, part: f64) -> f64 {
         let used = match self.budget {
-            Budget::Rounds(rounds) => (self.done.saturating_sub(1) as f64 + part) / rounds as f64,
+            Budget::Rounds(rounds) | Budget::RoundsWithin(rounds, _) => {
+                (self.done.saturating_sub(1) as f64 + part) / rounds as f64
+            }
             Budget::Time(time) => self.started.elapsed().as_secs_f64() / time.as_secs_f64(),
         };
         used.clamp(0.0, 1.0)

@@ -61,6 +61,10 @@ fn schedule(session: &Session, (scenario, budget): &(Entry, Budget)) -> String {
             format!("{name} for {rounds} rounds of {turns} turns, about {minutes}")
         }
         Budget::Rounds(rounds) => format!("{name} for {rounds} rounds"),
+        Budget::RoundsWithin(rounds, time) => {
+            let seconds = time.as_secs();
+            format!("{name} for {rounds} rounds, at most about {seconds} s")
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use super::start::Start;
 use super::subject::Side;
 use super::system_calls::Summary;
 use std::process::ExitStatus;
+use std::time::Duration;
 
 /// The result of a trial.
 pub(super) enum Answer {
@@ -44,6 +45,8 @@ pub(super) struct Results {
     pub(super) counts: Result<Counts, String>,
     /// The cost of loading smallfry, if Node could be started alone.
     pub(super) start: Option<Start>,
+    /// The time of all runs, and of what was done between them.
+    pub(super) took: Duration,
 }
 
 /// One run of each side, in [`Side::BOTH`]'s order.

@@ -40,9 +40,16 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIR", env = "SMALLFRY_NODE_PACKAGE")]
     pub(crate) package: Option<PathBuf>,
 
-    /// Write every sample to FILE as JSON
+    #[command(flatten)]
+    pub(crate) exports: crate::export::ExportOptions,
+
+    /// Write the times in hyperfine's JSON form to FILE, for programs that plot them
     #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
+    pub(crate) export_hyperfine: Option<PathBuf>,
+
+    /// Show every table and sentence, not only the answer on one screen
+    #[arg(long)]
+    pub(crate) details: bool,
 
     /// Seed of the random order of runs
     #[arg(long, value_name = "N", default_value_t = 1)]

@@ -30,7 +30,7 @@ pub(crate) use arguments::Arguments;
 use crate::bench::failure::{self, Failure};
 use crate::bench::interrupt::Interrupt;
 use crate::bench::progress::Progress;
-use crate::bench::report::json::File;
+use crate::export::{Exports, File};
 use answer::{Answer, FailedRun, Pair, Results, Sameness};
 use counts::Counts;
 use process::{Runner, Usage};
@@ -52,7 +52,9 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 /// Returns whether the command ran on both sides and did the same.
 fn attempt(arguments: &Arguments, interrupt: &Interrupt) -> Result<bool, Failure> {
     let subject = Subject::of(arguments)?;
-    let json = arguments.json.as_deref().map(File::create).transpose()?;
+    let exports = Exports::create(&arguments.exports)?;
+    let hyperfine = arguments.export_hyperfine.as_deref();
+    let hyperfine = hyperfine.map(File::create).transpose()?;
     report::opening(&subject, arguments);
     let trial = Trial {
         subject: &subject,
@@ -65,8 +67,13 @@ fn attempt(arguments: &Arguments, interrupt: &Interrupt) -> Result<bool, Failure
     let answer = trial.run()?;
     trial.progress.finish();
     report::answer(&subject, arguments, &answer);
-    if let Some(file) = json {
-        file.put(&report::document(&subject, arguments, &answer))?;
+    let (document, more) = report::document(&subject, arguments, &answer)?;
+    exports.put(&document, more)?;
+    if let (Some(file), Answer::Compared(results)) = (hyperfine, &answer) {
+        file.put(&report::hyperfine(
+            &subject.line(&arguments.command),
+            &results.pairs,
+        ))?;
     }
     Ok(matches!(&answer, Answer::Compared(results) if results.comparison.is_same()))
 }
@@ -117,6 +124,7 @@ impl Trial<'_> {
             comparison,
             counts,
             start,
+            took: started.elapsed(),
         })))
     }
 

@@ -20,6 +20,7 @@ pub(super) fn machine() -> Host {
         memory_bytes: memory.map(|kib| kib * 1024),
         memory_limit_bytes: memory_limit(),
         load_average: load,
+        container: container(),
         // The choice in brackets of `always [madvise] never`.
         transparent_huge_pages: pages
             .and_then(|text| Some(text.split_once('[')?.1.split_once(']')?.0.to_owned())),
@@ -33,6 +34,17 @@ fn memory_limit() -> Option<u64> {
     let version_2 = text("/sys/fs/cgroup/memory.max");
     let limit = version_2.or_else(|| text("/sys/fs/cgroup/memory/memory.limit_in_bytes"))?;
     limit.parse().ok().filter(|limit| *limit < 1 << 60)
+}
+
+/// Returns the program that runs the container. systemd's tool to detect one reads the same files:
+/// <https://www.freedesktop.org/software/systemd/man/latest/systemd-detect-virt.html>.
+fn container() -> Option<String> {
+    if let Some(name) = text("/run/systemd/container").filter(|name| !name.is_empty()) {
+        return Some(name);
+    }
+    let files = [("/run/.containerenv", "podman"), ("/.dockerenv", "docker")];
+    let found = files.into_iter().find(|(file, _)| Path::new(file).exists());
+    found.map(|(_, name)| name.to_owned())
 }
 
 /// Returns the text of a file that has one line.
@@ -82,8 +94,15 @@ fn parse(line: &str) -> Option<(String, FileSystem)> {
     Some((point, found))
 }
 
-/// Reads the disk's queue; for a partition the parent has it.
+/// Reads the disk's queue; for a partition the parent has it. Virtual disks call themselves
+/// rotational, whatever is beneath them.
 fn rotational(device: &Path) -> Option<bool> {
+    let place = device.canonicalize().ok()?;
+    let is_virtual = |part: &str| part.starts_with("virtio") || part.starts_with("vbd-");
+    let mut parts = place.components().map(std::path::Component::as_os_str);
+    if parts.any(|part| part.to_str().is_some_and(is_virtual)) {
+        return None;
+    }
     let own = text(device.join("queue/rotational"));
     let text = own.or_else(|| text(device.join("../queue/rotational")))?;
     Some(text == "1")

@@ -10,11 +10,12 @@ mod platform;
 pub(crate) use platform::{drop_cache, flush_all, free_inodes};
 
 use super::failure::Failure;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// The machine; `None` where the system does not tell.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Host {
     pub(crate) system: String,
     pub(crate) kernel: Option<String>,
@@ -25,17 +26,20 @@ pub(crate) struct Host {
     pub(crate) memory_limit_bytes: Option<u64>,
     pub(crate) load_average: Option<f64>,
     pub(crate) transparent_huge_pages: Option<String>,
+    /// The program that runs the container, if this is one.
+    pub(crate) container: Option<String>,
     pub(crate) file_system: FileSystem,
 }
 
 /// The file system that the measured directory is on.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct FileSystem {
     pub(crate) directory: PathBuf,
     pub(crate) kind: String,
     pub(crate) device: Option<String>,
     pub(crate) mount_point: Option<PathBuf>,
     pub(crate) options: Option<String>,
+    /// Null for a virtual disk, which does not tell.
     pub(crate) rotational: Option<bool>,
     /// Only looked up for ext4.
     pub(crate) journal: Option<bool>,

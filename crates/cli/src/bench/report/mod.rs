@@ -1,7 +1,8 @@
-//! The parts of a report: text, tables and sentences for a person, a JSON file for a program.
+//! The parts of a report: text, tables and sentences for a person, comparisons for result files.
 
+pub(crate) mod answer;
 pub(crate) mod cases;
-pub(crate) mod json;
+pub(crate) mod compared;
 pub(crate) mod page;
 pub(crate) mod screen;
 pub(crate) mod text;

@@ -16,6 +16,11 @@ const RATIO: usize = 26;
 /// The maximum length of a bar.
 const BAR: usize = 20;
 
+/// Returns true where bars are drawn: in a pipe they tell nothing.
+pub(crate) fn has_bars() -> bool {
+    user_attended()
+}
+
 /// Rows that are compared, in one runtime.
 pub(crate) struct Group<'a> {
     pub(crate) title: &'a str,
@@ -42,7 +47,11 @@ impl Screen {
             node,
             Some(format!("{rounds} rounds")),
         ];
-        let facts: Vec<String> = facts.into_iter().flatten().collect();
+        Self::titled(&facts.into_iter().flatten().collect::<Vec<_>>())
+    }
+
+    /// Begins with these facts on one line.
+    pub(crate) fn titled(facts: &[String]) -> Self {
         let mut screen = Self(String::from("\n"));
         let bold = Style::new().bold();
         let line = text::wrap("", &facts.join(" - "), text::width());
@@ -60,6 +69,17 @@ impl Screen {
         self.line(&text::wrap(&format!("  {word:<8}"), fact, text::width()));
     }
 
+    /// Says what the reader should know before believing the rest.
+    pub(crate) fn warn(&mut self, sentence: &str) {
+        self.line(&text::wrap("  ! ", sentence, text::width()));
+    }
+
+    /// Draws a bar where there is a terminal: it tells a program nothing.
+    pub(crate) fn bar(part: f64, cells: usize) -> String {
+        let cells = if has_bars() { cells } else { 0 };
+        text::hashes(part, cells)
+    }
+
     /// Shows the groups that have more than one row: medians, bars to one scale, and how many times
     /// as fast as its baseline each row is.
     pub(crate) fn groups(&mut self, view: &View, groups: &[Group<'_>]) {
@@ -71,7 +91,7 @@ impl Screen {
         let medians = found.iter().flat_map(|(_, rows)| rows);
         let longest = medians.fold(0.0, |longest, row| f64::max(longest, row.median));
         let room = text::width().saturating_sub(4 + NAME + 1 + MEDIAN + 2 + RATIO + 2);
-        let cells = if user_attended() { room.min(BAR) } else { 0 };
+        let cells = if has_bars() { room.min(BAR) } else { 0 };
         let gap = if cells > 0 { cells + 2 } else { 0 };
         for (index, (group, rows)) in found.iter().enumerate() {
             let headings = match index {

@@ -4,6 +4,7 @@ use crate::bench::stats::bootstrap::Interval;
 use comfy_table::{Attribute, Cell, CellAlignment, Table, presets};
 use indicatif::HumanCount;
 use std::fmt::Write as _;
+use std::time::Duration;
 use textwrap::{Options, WordSplitter};
 
 /// The width of a terminal that does not tell.
@@ -49,6 +50,15 @@ pub(crate) fn duration(ns: f64) -> String {
         ns if ns < 1e6 => format!("{} µs", number(ns / 1e3)),
         ns if ns < 1e9 => format!("{} ms", number(ns / 1e6)),
         _ => format!("{} s", number(ns / 1e9)),
+    }
+}
+
+/// Shows a time that somebody waits: `12 s`, `1 min 52 s`.
+pub(crate) fn minutes(time: Duration) -> String {
+    match time.as_secs() {
+        0 => duration(time.as_nanos() as f64),
+        seconds @ 1..60 => format!("{seconds} s"),
+        seconds => format!("{} min {} s", seconds / 60, seconds % 60),
     }
 }
 

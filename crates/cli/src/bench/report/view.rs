@@ -161,7 +161,7 @@ impl<'a> View<'a> {
         found.map_or(unknown, |(_, _, noise)| noise)
     }
 
-    fn rounds(&self) -> usize {
+    pub(crate) fn rounds(&self) -> usize {
         let rounds = self.outcomes.iter().map(|row| row.runs.len()).max();
         rounds.unwrap_or(0)
     }

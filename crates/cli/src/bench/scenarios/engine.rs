@@ -8,6 +8,8 @@ use crate::bench::runtime::Row;
 use crate::bench::runtime::strace::Strace;
 use crate::bench::schedule::Schedule;
 use crate::bench::session::Session;
+use std::collections::BTreeSet;
+use std::fmt::Display;
 
 /// Returns the number of runs in a round.
 pub(super) fn turns<S: Scenario>(session: &Session) -> usize {
@@ -62,6 +64,7 @@ fn rows<S: Scenario>(session: &Session, case: &S::Case) -> Vec<Row> {
 /// Measures until the budget is spent.
 pub(super) fn run<S: Scenario>(session: &mut Session) -> Result<Results<S::Case>, Failure> {
     let mut cases = cases::<S>(session)?;
+    let mut schedule = Schedule::start(session.budget);
     let mut scenario = S::prepare(session, &mut cases)?;
     let mut results = Results {
         cases: Vec::new(),
@@ -85,41 +88,82 @@ pub(super) fn run<S: Scenario>(session: &mut Session) -> Result<Results<S::Case>
     let note = |reason| session.leave_out(format!("flushes are not counted: {reason}"));
     let strace = S::FACTS.counts_flushes.then(Strace::find);
     let strace = strace.and_then(|found| found.map_err(note).ok());
-    measure(session, &mut scenario, &mut results, strace.as_ref())?;
+    let left_out = measure(
+        session,
+        &mut scenario,
+        &mut results,
+        &mut schedule,
+        strace.as_ref(),
+    )?;
+    drop_cases(session, S::FACTS.name, &mut results, &left_out);
     scenario.finish(&mut results);
     Ok(results)
 }
 
+/// Drops the cases that were left out, and says what adds them.
+fn drop_cases<C: Display>(
+    session: &Session,
+    name: &str,
+    results: &mut Results<C>,
+    left_out: &BTreeSet<usize>,
+) {
+    let Some(first) = left_out.first() else {
+        return;
+    };
+    let first = &results.cases[*first].case;
+    session.leave_out(format!(
+        "{} of {} cases left out, which take too long here: smallfry bench {name} --cells {:?}, or \
+         --all for all",
+        left_out.len(),
+        results.cases.len(),
+        first.to_string().replace(',', "")
+    ));
+    let mut index = 0..;
+    results
+        .cases
+        .retain(|_| index.next().is_none_or(|index| !left_out.contains(&index)));
+}
+
 /// Runs rounds until the budget is spent, after one (`None`) that is not counted; in each, every
-/// row of every case once, in random order within its group.
+/// row of every case once, in random order within its group. Returns the cases that were left out,
+/// because that first round shows that there is no time for them.
 fn measure<S: Scenario>(
     session: &mut Session,
     scenario: &mut S,
     results: &mut Results<S::Case>,
+    schedule: &mut Schedule,
     strace: Option<&Strace>,
-) -> Result<(), Failure> {
+) -> Result<BTreeSet<usize>, Failure> {
     let mut places = Vec::new();
     for (index, result) in results.cases.iter().enumerate() {
         places.extend((0..result.rows.len()).map(|row| (index, row)));
     }
     let max_rounds = max_rounds::<S>(session, results);
-    let mut schedule = Schedule::start(session.budget);
+    let mut left_out = BTreeSet::new();
     let mut round = None;
     let mut count = 0;
+    schedule.begin();
     loop {
         session.random.shuffle(&mut places);
         let mut order: Vec<usize> = (0..results.cases.len()).collect();
         session.random.shuffle(&mut order);
-        let group = |(case, _): &(usize, usize)| {
-            if S::FACTS.by_case {
-                order[*case]
-            } else {
-                S::group(&results.cases[*case].case)
-            }
+        // The first round takes one case after the other, to find out how many there is time for.
+        let group = |(case, _): &(usize, usize)| match round {
+            None => (S::group(&results.cases[*case].case), *case),
+            Some(_) if S::FACTS.by_case => (order[*case], 0),
+            Some(_) => (S::group(&results.cases[*case].case), 0),
         };
         places.sort_by_cached_key(group);
+        let mut begun = BTreeSet::new();
         for (done, &(case, row)) in places.iter().enumerate() {
             count += 1;
+            if round.is_none() && !begun.contains(&case) {
+                if !begun.is_empty() && !schedule.fits_so_far() {
+                    left_out.insert(case);
+                    continue;
+                }
+                begun.insert(case);
+            }
             let result = &mut results.cases[case];
             let part = schedule.used(done as f64 / places.len() as f64);
             let (name, label) = (S::FACTS.name, &result.rows[row].label);
@@ -151,11 +195,12 @@ fn measure<S: Scenario>(
             };
             result.outcomes[row].record(answer, round);
         }
+        places.retain(|(case, _)| !left_out.contains(case));
         results.rounds += usize::from(round.is_some());
         let full = max_rounds.is_some_and(|max| results.rounds >= max);
         round = schedule.next_round().filter(|_| !full);
         if round.is_none() {
-            return Ok(());
+            return Ok(left_out);
         }
     }
 }

@@ -32,7 +32,9 @@ mod write_string;
 
 use super::failure::Failure;
 use super::report::page::Page;
+use super::report::{answer, compared};
 use super::session::Session;
+use crate::export::document::Comparison;
 use scenario::{Facts, Scenario, Serve};
 use serde_json::Value;
 
@@ -65,6 +67,7 @@ pub(crate) struct Measured {
     /// The number of rows that failed.
     pub(crate) failures: usize,
     pub(crate) json: Value,
+    pub(crate) comparisons: Vec<Comparison>,
 }
 
 /// Returns the scripts of all rows under Node.
@@ -92,9 +95,20 @@ impl Entry {
             turns: engine::turns::<S>,
             run: |session, page| {
                 let results = engine::run::<S>(session)?;
+                let (name, seed) = (S::FACTS.name, session.options.seed);
+                let comparisons = compared::comparisons(name, S::SAMPLE, S::time(), seed, &results);
+                if let Some(question) = S::FACTS.question {
+                    page.screen(answer::screen(name, question, session, &comparisons));
+                }
                 S::show(page, session, &results);
-                let (failures, json) = (results.failures(), S::json(&results));
-                Ok(Measured { failures, json })
+                for warning in answer::warnings(&comparisons) {
+                    session.leave_out(warning);
+                }
+                Ok(Measured {
+                    failures: results.failures(),
+                    json: S::json(&results),
+                    comparisons,
+                })
             },
             serve: S::SERVE,
         }

@@ -1,8 +1,10 @@
 //! The trait of a scenario, and what it is given for each run.
 
 use crate::bench::failure::Failure;
+use crate::bench::report::answer::Question;
 use crate::bench::report::cases::Report;
 use crate::bench::report::page::Page;
+use crate::bench::report::view::{Time, WALL};
 use crate::bench::results::Results;
 use crate::bench::runtime::Row;
 use crate::bench::runtime::native::failed;
@@ -24,6 +26,8 @@ pub(crate) struct Facts {
     pub(crate) name: &'static str,
     /// One line for `--help`.
     pub(crate) help: &'static str,
+    /// The question that its first screen answers; `None` if it makes a screen of its own.
+    pub(crate) question: Option<Question>,
     /// True if it runs when no scenario is named.
     pub(crate) unasked: bool,
     /// Its time; among several scenarios, its share.
@@ -51,6 +55,7 @@ impl Facts {
         Self {
             name,
             help: "",
+            question: None,
             unasked: false,
             seconds: 150.0,
             rounds: 6,
@@ -86,11 +91,18 @@ pub(crate) trait Scenario: Sized + 'static {
     type Case: fmt::Display + Serialize;
     /// The report of its cases, if that is all to show.
     const REPORT: Option<Report<Self::Case>> = None;
+    /// The work that a sample times, as result files name it.
+    const SAMPLE: &'static str = "run";
     /// Serves a request in the process of a row in Rust.
     const SERVE: Serve = |_, _| {
         let error = io::Error::from(io::ErrorKind::Unsupported);
         Err(failed("run", Self::FACTS.name)(error))
     };
+
+    /// Returns the time that counts of each run.
+    fn time() -> Time {
+        Self::REPORT.map_or(WALL, |report| report.time)
+    }
 
     /// Returns the cases of this run, `--cells` aside.
     fn cases(session: &Session) -> Vec<Self::Case>;

@@ -14,14 +14,15 @@
 //! observations.
 
 use super::percentiles::{median, quantile};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use statrs::statistics::Statistics;
 
 const RESAMPLES: usize = 1000;
 
 /// An estimate and its 95 % interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Interval {
     pub(crate) low: f64,
     pub(crate) estimate: f64,
@@ -43,6 +44,38 @@ pub(crate) fn ratio(
     seed: u64,
 ) -> Option<Interval> {
     geometric_mean(&[log_ratios(baseline, candidate)], seed)
+}
+
+/// Returns how many times as fast as `baseline` the `candidate` is, from samples that were not taken
+/// side by side: the centre of the ratios of all pairs, and an interval from resampling each.
+pub(crate) fn unpaired(baseline: &[f64], candidate: &[f64], seed: u64) -> Option<Interval> {
+    let logs = |times: &[f64]| -> Vec<f64> {
+        let positive = times.iter().filter(|time| **time > 0.0);
+        positive.map(|time| time.ln()).collect()
+    };
+    let [baseline, candidate] = [baseline, candidate].map(logs);
+    let shift = |baseline: &[f64], candidate: &[f64]| {
+        let pairs = baseline
+            .iter()
+            .flat_map(|base| candidate.iter().map(move |it| base - it));
+        median(pairs)
+    };
+    let tail = tail(baseline.len().min(candidate.len()))?;
+    let estimate = shift(&baseline, &candidate)?;
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut draw = |from: &[f64]| -> Vec<f64> {
+        (0..from.len())
+            .map(|_| from[random.usize(..from.len())])
+            .collect()
+    };
+    let resampled = (0..RESAMPLES).map(|_| shift(&draw(&baseline), &draw(&candidate)));
+    let mut resampled: Vec<f64> = resampled.collect::<Option<_>>()?;
+    resampled.sort_unstable_by(f64::total_cmp);
+    Some(Interval {
+        low: quantile(&resampled, tail).exp(),
+        estimate: estimate.exp(),
+        high: quantile(&resampled, 1.0 - tail).exp(),
+    })
 }
 
 /// Returns the logarithm of baseline / candidate, per round.

@@ -6,6 +6,8 @@
 //! the disk.
 
 use super::bootstrap::Interval;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// With fewer rounds, even widened intervals leave out the truth too often.
 pub(crate) const ENOUGH_ROUNDS: usize = 6;
@@ -21,14 +23,19 @@ pub(crate) struct Noise {
     pub(crate) rounds: usize,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The answer to whether a row is faster than its baseline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Claim {
+    /// The row is faster.
     Gain,
+    /// The row is slower.
     Loss,
     /// The interval holds 1.
     NoDifference,
     /// The interval leaves 1 out, but equal rows differ as much here.
     WithinNoise,
+    /// There are fewer than six rounds.
     TooFewRounds,
 }
 

@@ -4,5 +4,6 @@
 pub(crate) mod bootstrap;
 pub(crate) mod claim;
 pub(crate) mod delay;
+pub(crate) mod drift;
 pub(crate) mod percentiles;
 pub(crate) mod welch;

@@ -26,10 +26,7 @@ pub(super) fn say_all(
             let package = joined(&[subject.package()]);
             let _ = writeln!(out, "  npm install --save-dev {package}");
         }
-        // Child processes do not inherit node's own options. NODE_OPTIONS reaches them, as in the
-        // trial.
-        let has_children = !matches!(&results.counts, Ok(counts) if counts.processes() == 1);
-        let _ = writeln!(out, "  {}", line(subject, &arguments.command, has_children));
+        let _ = writeln!(out, "  {}", advised(subject, arguments, results));
     } else if gain.has_too_few_pairs() {
         let _ = writeln!(
             out,
@@ -41,6 +38,42 @@ pub(super) fn say_all(
             "\nNext: leave the command as it is; `smallfry bench` shows what gains on this disk"
         );
     }
+}
+
+/// Returns the advice on one line, and the word before it.
+pub(super) fn short(
+    subject: &Subject,
+    arguments: &Arguments,
+    gain: &Gain,
+    results: &Results,
+) -> (&'static str, String) {
+    if !results.comparison.is_same() {
+        let cause = "find the cause of the difference; if it is smallfry, please report it";
+        return ("Next", cause.to_owned());
+    }
+    if gain.is_one() {
+        let line = advised(subject, arguments, results);
+        return if is_installed() {
+            ("Adopt", line)
+        } else {
+            let package = joined(&[subject.package()]);
+            let install = format!("npm install --save-dev {package} && {line}");
+            ("Adopt", install)
+        };
+    }
+    let next = if gain.has_too_few_pairs() {
+        format!("--runs {ENOUGH_PAIRS}, to learn whether smallfry gains")
+    } else {
+        "leave the command as it is; `smallfry bench` shows what gains on this disk".to_owned()
+    };
+    ("Next", next)
+}
+
+/// Returns the command line with smallfry. Child processes do not inherit node's own options.
+/// `NODE_OPTIONS` reaches them, as in the trial.
+fn advised(subject: &Subject, arguments: &Arguments, results: &Results) -> String {
+    let has_children = !matches!(&results.counts, Ok(counts) if counts.processes() == 1);
+    line(subject, &arguments.command, has_children)
 }
 
 fn line(subject: &Subject, words: &[OsString], has_children: bool) -> String {

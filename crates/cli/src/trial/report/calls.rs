@@ -111,20 +111,18 @@ pub(super) fn uncounted(out: &mut String, reason: &str) {
     );
 }
 
-/// Warns of a gain that the functions replaced by smallfry cannot have brought. One interval in
-/// twenty misses the truth.
-pub(super) fn doubt(out: &mut String, saved_ns: f64, parts: &[(&str, Part)]) {
+/// Returns a warning of a gain that the functions replaced by smallfry cannot have brought. One
+/// interval in twenty misses the truth.
+pub(super) fn doubtful(saved_ns: f64, parts: &[(&str, Part)]) -> Option<String> {
     let own = |(_, part): &(_, Part)| part.native_sync_ns + part.native_async_ns;
     let own = parts.iter().map(own).sum::<u64>() as f64;
-    if saved_ns <= own * (AT_BEST - 1.0) {
-        return;
-    }
-    let sentence = format!(
-        "DOUBTFUL: smallfry's functions took {} of a run, too little to have saved {}. The gain is probably chance; --runs 20 tells.",
-        text::duration(own),
-        text::duration(saved_ns)
-    );
-    say(out, '!', &sentence);
+    (saved_ns > own * (AT_BEST - 1.0)).then(|| {
+        format!(
+            "DOUBTFUL: smallfry's functions took {} of a run, too little to have saved {}. The gain is probably chance; --runs 20 tells.",
+            text::duration(own),
+            text::duration(saved_ns)
+        )
+    })
 }
 
 /// Explains what the table leaves open.
@@ -154,35 +152,35 @@ pub(super) fn say_all(out: &mut String, counts: &Counts) {
         )
     };
     say(out, '-', &sentence);
-    let left_alone = counts.left_alone();
-    if !left_alone.is_empty() {
-        let names: Vec<_> = left_alone.into_iter().collect();
-        say(
-            out,
-            '!',
-            &format!(
-                "other code had replaced {} before smallfry was loaded; smallfry leaves them alone.",
-                names.join(", ")
-            ),
-        );
+    for warning in warnings(counts) {
+        say(out, '!', &warning);
     }
     children_without(out, counts);
-    let unknown = counts.unknown();
-    if unknown > 0 {
-        say(
-            out,
-            '!',
-            &format!(
-                "{} had not exited when the command ended: the calls are not counted. A process that stays (a daemon) may serve both sides.",
-                plural(unknown, "process")
-            ),
-        );
-    }
     say(
         out,
         '-',
         "not counted: files that Node's own loaders look up, functions taken from node:fs before smallfry was loaded, programs other than Node.",
     );
+}
+
+/// Returns what keeps smallfry from calls, or calls from being counted.
+pub(super) fn warnings(counts: &Counts) -> Vec<String> {
+    let mut said = Vec::new();
+    let left_alone: Vec<_> = counts.left_alone().into_iter().collect();
+    if !left_alone.is_empty() {
+        said.push(format!(
+            "other code had replaced {} before smallfry was loaded; smallfry leaves them alone.",
+            left_alone.join(", ")
+        ));
+    }
+    let unknown = counts.unknown();
+    if unknown > 0 {
+        said.push(format!(
+            "{} had not exited when the command ended: the calls are not counted. A process that stays (a daemon) may serve both sides.",
+            plural(unknown, "process")
+        ));
+    }
+    said
 }
 
 /// Explains that only npm and similar programs loaded smallfry.
@@ -266,7 +264,7 @@ mod tests {
         let parts = [("read whole", part), ("look up", Part::default())];
         for (saved_ns, doubted) in [(200e6, false), (220e6, true)] {
             let mut said = String::new();
-            doubt(&mut said, saved_ns, &parts);
+            said.extend(doubtful(saved_ns, &parts));
             assert_eq!(said.contains("DOUBTFUL"), doubted, "{said}");
         }
     }

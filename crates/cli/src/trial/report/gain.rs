@@ -3,8 +3,11 @@
 use super::sentence::{plural, say};
 use crate::bench::report::text;
 use crate::bench::stats::bootstrap::{self, Interval};
+use crate::bench::stats::claim::{Claim, Noise};
 use crate::bench::stats::percentiles::median;
-use crate::trial::answer::Pair;
+use crate::export::document::{Comparison, Row};
+use crate::export::hyperfine::{self, Runs};
+use crate::trial::answer::{Pair, Results};
 use crate::trial::process::Usage;
 use crate::trial::schedule::ENOUGH_PAIRS;
 use crate::trial::start::Start;
@@ -30,8 +33,9 @@ const KINDS: [Kind; 4] = [
 pub(super) struct Gain {
     /// By [`KINDS`]. `None` where there are too few pairs, or the system does not tell.
     ratios: [Option<Interval>; KINDS.len()],
-    /// Median wall times, by side.
+    /// Median wall and processor times, by side.
     wall_ns: [f64; 2],
+    processor_ns: [f64; 2],
     pairs: usize,
 }
 
@@ -45,6 +49,7 @@ impl Gain {
                 (pairs.len() >= ENOUGH_PAIRS).then(ratio).flatten()
             }),
             wall_ns: Side::BOTH.map(|each| middle(&side(each, KINDS[0].1)).unwrap_or(0.0)),
+            processor_ns: Side::BOTH.map(|each| middle(&side(each, KINDS[3].1)).unwrap_or(0.0)),
             pairs: pairs.len(),
         }
     }
@@ -64,13 +69,99 @@ impl Gain {
 
     /// Returns true if a gain in wall time is certain.
     pub(super) fn is_one(&self) -> bool {
-        self.wall().is_some_and(|wall| wall.low > 1.0)
+        self.claim() == Claim::Gain
     }
 
     /// The wall time that a run saves, if a gain is certain.
     pub(super) fn saved_ns(&self) -> Option<f64> {
         let [without, with] = self.wall_ns;
         self.is_one().then_some(without - with)
+    }
+
+    /// Returns the verdict in a word, and what it stands on.
+    pub(super) fn short(&self) -> (&'static str, String) {
+        let [without, with] = self.wall_ns.map(text::duration);
+        let medians = format!("{without} -> {with}, medians");
+        let Some(wall) = self.wall() else {
+            return ("UNSURE", medians);
+        };
+        let ratio = text::ratio(Some(wall)).replacen('x', "x as fast", 1);
+        match self.claim() {
+            Claim::Gain => ("GAIN", format!("{ratio}      {medians}")),
+            Claim::Loss => ("LOSS", format!("{ratio}      {medians}")),
+            _ => (
+                "EVEN",
+                format!("no certain difference: {ratio}      {medians}"),
+            ),
+        }
+    }
+
+    /// Says how much less processor time is needed, if that is certain.
+    pub(super) fn short_processor(&self) -> Option<String> {
+        let interval = self.processor()?;
+        let is_certain = matches!(self.noise().claim(interval), Claim::Gain | Claim::Loss);
+        is_certain.then(|| {
+            let [without, with] = self.processor_ns.map(text::duration);
+            format!("{}      {without} -> {with}, user + sys", change(interval))
+        })
+    }
+
+    /// Returns wall and processor times as result files show them.
+    pub(super) fn comparisons(
+        &self,
+        pairs: &[Pair],
+        command: &str,
+        results: &Results,
+    ) -> Vec<Comparison> {
+        let runtime = match &results.counts {
+            Ok(counts) => counts.versions().into_iter().collect::<Vec<_>>().join(", "),
+            Err(_) => String::new(),
+        };
+        let shown = [("wall time", 0), ("processor time", 3)];
+        let found = shown.into_iter().filter_map(|(time, kind)| {
+            let times = Side::BOTH.map(|side| times(pairs, side, KINDS[kind].1));
+            let row = |side: Side| {
+                let samples_ns = times[side as usize].clone();
+                let ratio = self.ratios[kind].filter(|_| side == Side::With);
+                Row {
+                    name: side.name().to_owned(),
+                    median_ns: middle(&samples_ns),
+                    samples_ns,
+                    ratio,
+                    claim: ratio.map(|ratio| self.noise().claim(ratio)),
+                    phases: Vec::new(),
+                    histogram: Vec::new(),
+                    error: None,
+                }
+            };
+            let rows: Vec<Row> = Side::BOTH.map(row).into();
+            rows[0].median_ns?;
+            Some(Comparison {
+                scenario: "try".to_owned(),
+                case: format!("{command}, {time}"),
+                runtime: runtime.clone(),
+                sample: "run".to_owned(),
+                rounds: pairs.len(),
+                noise: None,
+                cached: None,
+                rows,
+            })
+        });
+        found.collect()
+    }
+
+    fn noise(&self) -> Noise {
+        // Both sides are fresh processes in random order, so that equal sides differ by what the
+        // interval already holds.
+        Noise {
+            itself: None,
+            rounds: self.pairs,
+        }
+    }
+
+    fn claim(&self) -> Claim {
+        self.wall()
+            .map_or(Claim::TooFewRounds, |wall| self.noise().claim(wall))
     }
 
     pub(super) fn show(&self, out: &mut String, pairs: &[Pair]) {
@@ -109,11 +200,14 @@ impl Gain {
         let ratio = text::ratio(Some(interval));
         let by = text::duration((without - with).abs());
         let of = text::duration(without);
-        if interval.holds_one() {
+        let claim = self.claim();
+        if claim == Claim::NoDifference {
             format!(
                 "No gain here: {ratio} as fast. The interval contains 1, so no difference is certain."
             )
-        } else if interval.estimate > 1.0 {
+        } else if claim == Claim::WithinNoise {
+            format!("No gain here: {ratio} as fast, a difference not worth a word.")
+        } else if claim == Claim::Gain {
             format!("A gain: the command is {ratio} as fast with smallfry, {by} less than {of}.")
         } else {
             format!(
@@ -165,6 +259,45 @@ fn change(interval: Interval) -> String {
         ends[0],
         ends[1]
     )
+}
+
+/// Returns each run's wall time as a part of its side's median, in the order of the pairs, and the
+/// median without smallfry.
+pub(super) fn parts(pairs: &[Pair]) -> (Vec<f64>, f64) {
+    let wall = KINDS[0].1;
+    let sides = Side::BOTH.map(|side| times(pairs, side, wall));
+    let medians = sides
+        .each_ref()
+        .map(|times| middle(times).filter(|ns| *ns > 0.0).unwrap_or(1.0));
+    let of_pair = |pair: usize| {
+        let part = |side: usize| Some(sides[side][pair]? / medians[side]);
+        [part(0), part(1)].into_iter().flatten()
+    };
+    let parts = (0..pairs.len()).flat_map(of_pair).collect();
+    (parts, medians[0])
+}
+
+/// Returns the times in hyperfine's form.
+pub(in crate::trial) fn hyperfine(command: &str, pairs: &[Pair]) -> String {
+    let runs = Side::BOTH.map(|side| {
+        let [wall, user, system] = [0, 1, 2].map(|kind| {
+            let times = times(pairs, side, KINDS[kind].1).into_iter().flatten();
+            times.map(|ns| ns / 1e9).collect()
+        });
+        Runs {
+            command: format!("{command} ({})", side.name()),
+            wall,
+            user,
+            system,
+        }
+    });
+    hyperfine::of(runs.into())
+}
+
+/// Says what smallfry adds to the start of a process of Node.
+pub(super) fn short_start(start: Start) -> String {
+    let [more, without] = [start.more_ns, start.without_ns].map(text::duration);
+    format!("{more} more for each process of Node, which starts in {without}")
 }
 
 /// Tells the cost of loading smallfry into a process.

@@ -1,9 +1,8 @@
 //! The JSON file: `"schema": "smallfry-try/1"`.
 //!
 //! ```text
-//! schema      "smallfry-try/1"
-//! version     version of smallfry
-//! finished    seconds since 1970
+//! finished, command_line, host, disk, warnings, comparisons
+//!             as in every result file; docs/result.schema.json has them
 //! command     array of words
 //! prepare, outputs, seed   the options as given
 //! package     directory of the npm package
@@ -21,29 +20,28 @@
 
 use super::gain::Gain;
 use super::same;
+use crate::bench::disk;
+use crate::bench::failure::Failure;
+use crate::bench::host::Host;
+use crate::export::Document;
 use crate::trial::answer::{Answer, Pair, Results, Sameness};
 use crate::trial::arguments::Arguments;
 use crate::trial::counts::Counts;
 use crate::trial::seen::Judgement;
 use crate::trial::subject::Subject;
-use serde_json::{Value, json};
-use std::time::{SystemTime, UNIX_EPOCH};
+use serde_json::{Map, Value, json};
+use std::path::Path;
 
 const SCHEMA: &str = "smallfry-try/1";
 
+/// Returns the part that is the same for all result files, and the rest.
 pub(in crate::trial) fn document(
     subject: &Subject,
     arguments: &Arguments,
     answer: &Answer,
-) -> Value {
-    let finished = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |time| time.as_secs());
+) -> Result<(Document, Map<String, Value>), Failure> {
     let words = arguments.command.iter().map(|word| word.to_string_lossy());
-    let mut document = json!({
-        "schema": SCHEMA,
-        "version": env!("CARGO_PKG_VERSION"),
-        "finished": finished,
+    let more = json!({
         "command": words.collect::<Vec<_>>(),
         "prepare": arguments.prepare,
         "outputs": arguments.outputs,
@@ -51,13 +49,22 @@ pub(in crate::trial) fn document(
         "package": subject.package(),
         "outcome": outcome(answer),
     });
-    if let (Answer::Compared(results), Value::Object(fields)) = (answer, &mut document) {
-        let Value::Object(more) = self::results(arguments, results) else {
-            return document;
-        };
-        fields.extend(more);
+    let mut fields = match more {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    };
+    let host = Host::look(Path::new("."))?;
+    let (mut warnings, mut comparisons) = (host.warnings(), Vec::new());
+    if let Answer::Compared(results) = answer {
+        let gain = Gain::of(&results.pairs, arguments.seed);
+        warnings.extend(super::screen::warnings(arguments, &gain, results));
+        comparisons = gain.comparisons(&results.pairs, &subject.line(&arguments.command), results);
+        if let Value::Object(more) = self::results(arguments, results) {
+            fields.extend(more);
+        }
     }
-    document
+    let document = Document::now(SCHEMA, host, disk::REAL, warnings, comparisons);
+    Ok((document, fields))
 }
 
 fn outcome(answer: &Answer) -> &'static str {

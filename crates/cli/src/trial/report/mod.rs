@@ -5,9 +5,11 @@ mod calls;
 mod gain;
 mod json;
 mod same;
+mod screen;
 mod sentence;
 mod waiting;
 
+pub(super) use gain::hyperfine;
 pub(super) use json::document;
 
 use super::answer::{Answer, FailedRun, Results, Sameness};
@@ -58,6 +60,9 @@ pub(super) fn answer(subject: &Subject, arguments: &Arguments, answer: &Answer) 
 
 fn compared(out: &mut String, subject: &Subject, arguments: &Arguments, results: &Results) {
     let gain = gain::Gain::of(&results.pairs, arguments.seed);
+    if !arguments.details {
+        return out.push_str(&screen::show(subject, arguments, &gain, results));
+    }
     gain.show(out, &results.pairs);
     match &results.counts {
         Ok(counts) => calls::counted(out, counts),
@@ -65,8 +70,10 @@ fn compared(out: &mut String, subject: &Subject, arguments: &Arguments, results:
     }
     let _ = writeln!(out, "\nSummary");
     gain.say(out);
-    if let (Some(saved), Ok(counts)) = (gain.saved_ns(), &results.counts) {
-        calls::doubt(out, saved, &counts.parts());
+    if let (Some(saved), Ok(counts)) = (gain.saved_ns(), &results.counts)
+        && let Some(doubt) = calls::doubtful(saved, &counts.parts())
+    {
+        sentence::say(out, '!', &doubt);
     }
     if let Some(start) = results.start {
         gain::say_start(out, start);

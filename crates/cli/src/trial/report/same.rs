@@ -1,6 +1,7 @@
 //! The check that the command did the same on both sides.
 
 use super::sentence::{plural, say};
+use crate::bench::report::screen::Screen;
 use crate::bench::report::text;
 use crate::trial::arguments::Arguments;
 use crate::trial::seen::{Comparison, Difference, Judgement, Thing};
@@ -14,6 +15,45 @@ pub(super) fn say_all(out: &mut String, arguments: &Arguments, comparison: &Comp
     differences(out, &judgements);
     outputs(out, arguments, comparison, &judgements);
     printed(out, &judgements);
+}
+
+/// Shows it on a line, and each difference.
+pub(super) fn short(screen: &mut Screen, arguments: &Arguments, comparison: &Comparison) {
+    let judgements: Vec<_> = comparison.judgements().collect();
+    let runs = plural(comparison.runs().iter().sum(), "run");
+    let (files, _) = comparison.files();
+    let is_output = |thing: &&(&Thing, Judgement)| matches!(thing.0, Thing::Output(_));
+    let varying = |(_, judgement): &&(&Thing, Judgement)| *judgement == Judgement::Varies;
+    let vary = judgements.iter().filter(varying).filter(is_output).count();
+    let mut facts = Vec::new();
+    if !arguments.outputs.is_empty() {
+        facts.push(format!("{} byte for byte", plural(files, "output")));
+    }
+    let printed = judgements.iter().filter(|found| !is_output(found));
+    let same = printed.filter(|found| !varying(found));
+    facts.extend(same.map(|(thing, _)| name(thing)));
+    if comparison.is_same() {
+        screen.fact("SAME", &format!("{} ({runs})", facts.join(", ")));
+    } else {
+        let mut shown = String::new();
+        differences(&mut shown, &judgements);
+        screen.line(shown.trim_end());
+    }
+    if vary > 0 {
+        let vary = plural(vary, "output");
+        screen.warn(&format!(
+            "{vary} cannot be compared: different in each run, without smallfry too"
+        ));
+    }
+    let never = comparison.never_written();
+    if arguments.outputs.is_empty() {
+        screen.warn("outputs were not compared: --outputs DIR names where the command writes");
+    } else if never > 0 {
+        let never = plural(never, "output");
+        screen.warn(&format!(
+            "{never} written by no compared run, which proves nothing there: --prepare 'rm -rf ...'"
+        ));
+    }
 }
 
 fn differences(out: &mut String, judgements: &[(&Thing, Judgement)]) {

@@ -71,6 +71,10 @@ impl Scenario for Build {
     type Case = Case;
     const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);
 
+    fn time() -> Time {
+        case::phase
+    }
+
     fn cases(_: &Session) -> Vec<Case> {
         vec![Case::default()]
     }

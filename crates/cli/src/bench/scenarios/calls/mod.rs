@@ -73,6 +73,10 @@ impl Scenario for Calls {
         turn_seconds: 0.4,
         fewer_files: false,
         driver: include_str!("driver.js"),
+        question: Some(Question::of(
+            "which calls gain?",
+            "node --require smallfry/register, which replaces those that gain",
+        )),
         help: "stat, readdir, mkdir and other calls for paths, one by one and at once",
         ..Facts::of("calls")
     };

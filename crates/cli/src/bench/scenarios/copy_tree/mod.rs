@@ -62,6 +62,10 @@ impl Scenario for CopyTree {
         ..tree_jobs::facts(
             "copy-tree",
             "A tree copied: cp, newer tools, node:fs, fs-extra, raw calls and smallfry",
+            Question::of(
+                "which way copies a tree?",
+                "smallfry cp FROM TO; fs.cp gains with --require smallfry/register",
+            ),
             include_str!("driver.js"),
         )
     };

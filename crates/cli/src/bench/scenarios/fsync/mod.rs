@@ -41,9 +41,15 @@ impl Scenario for Fsync {
         has_jvm_rows: true,
         counts_flushes: true,
         driver: include_str!("driver.js"),
+        question: Some(Question {
+            asked: "what does an fsync cost here?",
+            adopt: "durability only where it is needed; many files at once cost one barrier: smallfry bench fsync-many",
+            rows: &["fsync", "Data", "Full", " data", " full", "unsynced"],
+        }),
         help: "One file written 1,000 times, with and without a flush, each write timed alone",
         ..Facts::of("fsync")
     };
+    const SAMPLE: &'static str = "write";
     type Case = Case;
     const REPORT: Option<Report<Case>> = Some(report::REPORT);
     const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);

@@ -49,6 +49,10 @@ impl Scenario for FsyncMany {
         fewer_files: false,
         counts_flushes: true,
         driver: include_str!("driver.js"),
+        question: Some(Question::of(
+            "which way makes many files durable?",
+            "writeFiles(files, { durability: 'full' }), one call for all files",
+        )),
         help: "10 to 10,000 files that must survive a crash: ways to wait for the disk",
         ..Facts::of("fsync-many")
     };

@@ -167,6 +167,7 @@ impl Scenario for HashTree {
         ..tree_jobs::facts(
             "hash-tree",
             "A tree hashed: sha256sum, b3sum, node:crypto, the JDK and smallfry",
+            Question::of("which way hashes a tree?", "smallfry hash TREE"),
             include_str!("driver.js"),
         )
     };

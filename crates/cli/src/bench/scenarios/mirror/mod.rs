@@ -86,6 +86,10 @@ impl Scenario for Mirror {
     const FACTS: Facts = tree_jobs::facts(
         "mirror",
         "A tree mirrored, new and again: rsync and smallfry",
+        Question::of(
+            "which way brings a copy up to date?",
+            "smallfry mirror FROM TO",
+        ),
         include_str!("driver.js"),
     );
     type Case = Case;

@@ -68,6 +68,7 @@ impl Scenario for Pack {
         ..tree_jobs::facts(
             "pack",
             "A tree packed: tar, bsdtar, npm's tar, the JDK and smallfry",
+            Question::of("which way packs a tree?", "smallfry pack ARCHIVE TREE"),
             include_str!("driver.js"),
         )
     };

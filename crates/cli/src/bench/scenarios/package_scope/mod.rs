@@ -74,9 +74,14 @@ impl Scenario for PackageScope {
         seconds: 480.0,
         rounds: 8,
         driver: include_str!("driver.js"),
+        question: Some(Question::of(
+            "what does the nearest package.json cost?",
+            "smallfry scope FILE, or the crate smallfry-package-json",
+        )),
         help: "Whether each file's nearest package.json says module: cold and warm",
         ..Facts::of("package-scope")
     };
+    const SAMPLE: &'static str = "look-up";
     type Case = Case;
     const REPORT: Option<Report<Case>> = Some(report::REPORT);
     const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);

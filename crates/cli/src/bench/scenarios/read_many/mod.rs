@@ -42,6 +42,10 @@ impl Scenario for ReadMany {
         turn_seconds: 0.5,
         has_jvm_rows: true,
         driver: include_str!("driver.js"),
+        question: Some(Question::of(
+            "which way reads many files?",
+            "node --require smallfry/register, or readFiles(paths), one call for all files",
+        )),
         help: "Many files read whole: kept or discarded, with a warm or a cold cache",
         ..Facts::of("read-many")
     };

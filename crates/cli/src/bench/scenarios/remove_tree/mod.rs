@@ -54,6 +54,10 @@ impl Scenario for RemoveTree {
         ..tree_jobs::facts(
             "remove-tree",
             "A tree removed: rm, newer tools, node:fs, fs-extra, raw calls and smallfry",
+            Question::of(
+                "which way removes a tree?",
+                "smallfry rm TREE; fs.rm gains with --require smallfry/register",
+            ),
             include_str!("driver.js"),
         )
     };

@@ -24,6 +24,7 @@ impl Scenario for Scale {
         seconds: 200.0,
         rounds: 4,
         turn_seconds: 2.0,
+        question: Some(Question::of("does a file cost more among a million?", "")),
         help: "Bulk reads of 1,000 to 1,000,000 files: cost per file, and memory",
         ..Facts::of("scale")
     };
@@ -31,7 +32,10 @@ impl Scenario for Scale {
     type Case = Shape;
 
     fn cases(session: &Session) -> Vec<Shape> {
-        let usual = (vec![1_000, 10_000, 100_000, 1_000_000], 1_000);
+        let mut usual = (vec![1_000, 10_000, 100_000], 1_000);
+        if session.extent == Extent::All {
+            usual.0.push(1_000_000);
+        }
         let (mut numbers, directories) = session.extent.pick((vec![100, 1_000], 10), usual);
         if session.options.files.is_some() {
             numbers.truncate(1);

@@ -7,10 +7,11 @@ pub(in super::super) use crate::bench::directories::{self, unicode};
 pub(in super::super) use crate::bench::failure::Failure;
 pub(in super::super) use crate::bench::host;
 pub(in super::super) use crate::bench::options::Extent;
+pub(in super::super) use crate::bench::report::answer::Question;
 pub(in super::super) use crate::bench::report::cases::Report;
 pub(in super::super) use crate::bench::report::page::{Page, verdict};
 pub(in super::super) use crate::bench::report::text::{self, or_dash, thousands};
-pub(in super::super) use crate::bench::report::view::{View, WALL, place};
+pub(in super::super) use crate::bench::report::view::{Time, View, WALL, place};
 pub(in super::super) use crate::bench::results::{CaseResult, Results};
 #[cfg(feature = "peers")]
 pub(in super::super) use crate::bench::runtime::native::peers;

@@ -290,7 +290,12 @@ pub(crate) fn run_command<S: Scenario>(
 }
 
 /// The facts of a scenario of that name.
-pub(crate) const fn facts(name: &'static str, help: &'static str, driver: &'static str) -> Facts {
+pub(crate) const fn facts(
+    name: &'static str,
+    help: &'static str,
+    question: Question,
+    driver: &'static str,
+) -> Facts {
     Facts {
         seconds: 120.0,
         turn_seconds: 1.0,
@@ -298,6 +303,7 @@ pub(crate) const fn facts(name: &'static str, help: &'static str, driver: &'stat
         by_case: true,
         driver,
         help,
+        question: Some(question),
         ..Facts::of(name)
     }
 }

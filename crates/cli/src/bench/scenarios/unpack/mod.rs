@@ -78,6 +78,10 @@ impl Scenario for Unpack {
         ..tree_jobs::facts(
             "unpack",
             "An archive unpacked: tar, bsdtar, unzip, npm's packages, the JDK and smallfry",
+            Question::of(
+                "which way unpacks an archive?",
+                "smallfry unpack ARCHIVE -C DIR",
+            ),
             include_str!("driver.js"),
         )
     };

@@ -28,6 +28,10 @@ impl Scenario for WriteMany {
     const FACTS: Facts = Facts {
         has_jvm_rows: true,
         driver: include_str!("driver.js"),
+        question: Some(Question::of(
+            "which way writes many files?",
+            "node --require smallfry/register, or writeFiles(files), one call for all files",
+        )),
         help: "Many small files written, new and overwritten, spread over directories",
         ..Facts::of("write-many")
     };

@@ -116,8 +116,13 @@ impl Scenario for WriteString {
         help: "One string into one file, over lengths, texts and kinds of target",
         ..Facts::of("write-string")
     };
+    const SAMPLE: &'static str = "call";
     type Case = Case;
     const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);
+
+    fn time() -> Time {
+        |run, _| case::call_ns(run)
+    }
 
     fn cases(session: &Session) -> Vec<Case> {
         let few = match session.extent {

@@ -1,7 +1,6 @@
-//! A JSON file that appears when it is whole.
+//! A result file that appears when it is whole.
 
 use crate::bench::failure::Failure;
-use serde_json::Value;
 use smallfry::WriteOptions;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,10 +22,10 @@ impl File {
         }
     }
 
-    pub(crate) fn put(self, document: &Value) -> Result<(), Failure> {
+    pub(crate) fn put(self, text: &str) -> Result<(), Failure> {
         let mut options = WriteOptions::new();
         options.replace(true);
-        let written = options.write(&self.0, format!("{document}\n"));
+        let written = options.write(&self.0, text);
         written.map(drop).map_err(Failure::at("write", &self.0))
     }
 }

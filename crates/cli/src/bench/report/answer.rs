@@ -1,0 +1,192 @@
+//! The first screen of scenarios without one of their own: how many comparisons show a gain, and
+//! those that come first.
+
+use super::screen::{self, Screen};
+use super::text;
+use crate::bench::session::Session;
+use crate::bench::stats::claim::{Claim, ENOUGH_ROUNDS, Noise};
+use crate::export::document::{Comparison, Row};
+use std::cmp::Reverse;
+
+/// The lines of rows and of their headings.
+const MAX_LINES: usize = 15;
+/// The maximum number of rows beside a baseline.
+const MAX_ROWS: usize = 3;
+/// The columns of a name and of a bar.
+const NAME: usize = 34;
+const BAR: usize = 14;
+
+/// A scenario's question, and the way to use what is fastest.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Question {
+    pub(crate) asked: &'static str,
+    /// Empty where there is nothing to adopt.
+    pub(crate) adopt: &'static str,
+    /// The ends of the names of rows to show beside the baseline; the fastest where there are none.
+    pub(crate) rows: &'static [&'static str],
+}
+
+impl Question {
+    /// Asks about the fastest rows.
+    pub(crate) const fn of(asked: &'static str, adopt: &'static str) -> Self {
+        Self {
+            asked,
+            adopt,
+            rows: &[],
+        }
+    }
+}
+
+/// Answers the question.
+pub(crate) fn screen(
+    name: &str,
+    question: Question,
+    session: &Session,
+    comparisons: &[Comparison],
+) -> Screen {
+    let rounds = comparisons.iter().map(|it| it.rounds).max().unwrap_or(0);
+    let mut screen = Screen::new(name, question.asked, session, rounds);
+    let compared: Vec<&Comparison> = comparisons.iter().filter(|it| it.rows.len() > 1).collect();
+    let mut lines = MAX_LINES;
+    let mut left_out = 0;
+    let cells = if screen::has_bars() { BAR } else { 0 };
+    let gap = if cells > 0 { cells + 2 } else { 0 };
+    for comparison in &compared {
+        let rows = chosen(comparison, question.rows);
+        if rows.len() + 1 > lines {
+            left_out += 1;
+            continue;
+        }
+        let heading = format!("{}, {}", comparison.case, comparison.runtime);
+        let headings = match lines {
+            MAX_LINES => format!("{:>9}  {:gap$}times as fast (95 %)", "median", ""),
+            _ => String::new(),
+        };
+        let width = NAME + 2;
+        screen.line(format!("  {:<width$}{headings}", cut(&heading, width)).trim_end());
+        let longest = rows.iter().filter_map(|row| row.median_ns);
+        let longest = longest.fold(0.0, f64::max);
+        let noise = Noise {
+            itself: comparison.noise,
+            rounds: comparison.rounds,
+        };
+        for row in &rows {
+            let median = text::or_dash(row.median_ns, text::duration);
+            let bar = text::hashes(row.median_ns.unwrap_or(0.0) / longest, cells);
+            let ratio = row.ratio.map(|ratio| screen::cell(ratio, noise));
+            let (name, ratio) = (cut(&row.name, NAME), ratio.unwrap_or_default());
+            let line = format!("    {name:<NAME$} {median:>8}  {bar:<gap$}{ratio}");
+            screen.line(line.trim_end());
+        }
+        lines -= rows.len() + 1;
+    }
+    if compared.len() > 1 || left_out > 0 {
+        let more = match left_out {
+            0 => String::new(),
+            count => format!("; {count} not shown (--details)"),
+        };
+        screen.fact("Gains", &format!("{}{more}", counted(&compared)));
+    }
+    let noisiest = compared.iter().max_by(|a, b| reach(a).total_cmp(&reach(b)));
+    if let Some(noisiest) = noisiest {
+        let noise = Noise {
+            itself: noisiest.noise,
+            rounds,
+        };
+        let baseline = noisiest.baseline().map_or("", |row| &row.name);
+        screen.noise(session, baseline, noise);
+    }
+    if rounds < ENOUGH_ROUNDS {
+        let enough = format!("repeat with --runs {ENOUGH_ROUNDS}, for a verdict");
+        screen.fact("Next", &enough);
+    } else if !question.adopt.is_empty() {
+        screen.fact("Adopt", question.adopt);
+    }
+    screen.fact(
+        "More",
+        "--details   --html FILE   --json FILE   --dir DIR   --runs 20",
+    );
+    screen
+}
+
+/// Returns the baseline, and the fastest of the wanted rows beside it.
+fn chosen<'a>(comparison: &'a Comparison, wanted: &[&str]) -> Vec<&'a Row> {
+    let mut others: Vec<&Row> = comparison.rows.iter().skip(1).collect();
+    others.retain(|row| row.median_ns.is_some());
+    let is_wanted = |row: &&Row| wanted.iter().any(|end| row.name.ends_with(end));
+    if others.iter().any(is_wanted) {
+        others.retain(|row| is_wanted(row));
+    }
+    others.sort_by(|a, b| f64::total_cmp(&a.median_ns.unwrap_or(0.0), &b.median_ns.unwrap_or(0.0)));
+    others.truncate(MAX_ROWS);
+    comparison.baseline().into_iter().chain(others).collect()
+}
+
+/// Says in how many comparisons some row gains, and in how many the fastest one loses.
+fn counted(compared: &[&Comparison]) -> String {
+    let best = |it: &&&Comparison| {
+        let rows = it
+            .rows
+            .iter()
+            .filter_map(|row| Some((row.ratio?, row.claim?)));
+        let best = rows.max_by(|(a, _), (b, _)| a.estimate.total_cmp(&b.estimate));
+        best.map(|(_, claim)| claim)
+    };
+    let with = |claim: Claim| compared.iter().filter(|it| best(it) == Some(claim)).count();
+    let (gains, losses, all) = (with(Claim::Gain), with(Claim::Loss), compared.len());
+    let unsure = all - gains - losses;
+    format!(
+        "the fastest row gains in {gains} of {all} comparisons, loses in {losses}, is unsure in {unsure}"
+    )
+}
+
+fn reach(comparison: &Comparison) -> f64 {
+    let noise = Noise {
+        itself: comparison.noise,
+        rounds: comparison.rounds,
+    };
+    noise.reach()
+}
+
+fn cut(text: &str, columns: usize) -> String {
+    text.chars().take(columns).collect()
+}
+
+/// Returns sentences about runs that drift, and about runs that took far too long.
+pub(crate) fn warnings(comparisons: &[Comparison]) -> Vec<String> {
+    use crate::bench::stats::drift::{drift, rounds};
+    /// A run that takes this many times the median of its row is an outlier.
+    const OUTLIER: f64 = 2.0;
+    let mut said = Vec::new();
+    let rows: Vec<&Row> = comparisons.iter().flat_map(|it| &it.rows).collect();
+    let times: Vec<_> = rows.iter().map(|row| row.samples_ns.clone()).collect();
+    if let Some(found) = drift(&rounds(&times)) {
+        let percent = |part: f64| part * 100.0;
+        said.push(format!(
+            "runs drift: those of the first third took {:.0} % of the median, of the last {:.0} %. \
+             Close other programs, let the disk rest, or use --files with a smaller number.",
+            percent(found.first),
+            percent(found.last)
+        ));
+    }
+    let is_outlier =
+        |row: &&Row, ns: f64| row.median_ns.is_some_and(|median| ns > median * OUTLIER);
+    let mut outliers = Vec::new();
+    let mut runs = 0;
+    for row in &rows {
+        runs += row.samples().count();
+        let count = row.samples().filter(|ns| is_outlier(row, *ns)).count();
+        outliers.push((Reverse(count), &row.name));
+    }
+    outliers.sort();
+    let count: usize = outliers.iter().map(|(Reverse(count), _)| count).sum();
+    // A run of a hundred may meet a moment in which the machine is busy.
+    if count * 50 > runs {
+        let most = outliers[0].1;
+        said.push(format!(
+            "{count} of {runs} runs took more than twice the median of their row, most of {most:?}. \
+             Close other programs, or measure longer (--runs)."
+        ));
+    }
+    said
+}

@@ -1,0 +1,151 @@
+//! The part that the result files of `bench` and `try` have in common: rows beside each other, with
+//! every sample and what the samples say.
+
+use crate::bench::host::Host;
+use crate::bench::stats::bootstrap::Interval;
+use crate::bench::stats::claim::Claim;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::iter;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A result file. What else a file holds is for programs that know the scenario.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Document {
+    /// The kind of file, and its version: `smallfry-bench/2` or `smallfry-try/1`.
+    pub(crate) schema: String,
+    /// The version of smallfry that has measured.
+    pub(crate) version: String,
+    /// Seconds since 1970.
+    pub(crate) finished: u64,
+    /// The words of the command line, from `smallfry` on.
+    pub(crate) command_line: Vec<String>,
+    pub(crate) host: Host,
+    /// `real`, or the slow disk that was simulated.
+    pub(crate) disk: String,
+    /// Sentences that a reader should know before believing the rest.
+    pub(crate) warnings: Vec<String>,
+    pub(crate) comparisons: Vec<Comparison>,
+}
+
+/// Rows of one case that are compared with the first of them.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Comparison {
+    /// The name of the scenario, or `try`.
+    pub(crate) scenario: String,
+    pub(crate) case: String,
+    /// The program that ran the rows, with its version: `v24.1.0`, `Rust`.
+    pub(crate) runtime: String,
+    /// The work that a sample times: `run`, `call`, `write` or `look-up`.
+    pub(crate) sample: String,
+    pub(crate) rounds: usize,
+    /// The baseline against itself; null where it was not run twice.
+    pub(crate) noise: Option<Interval>,
+    /// The part of the files, from 0 to 1, that was in the page cache before the runs; null where
+    /// it was not looked for.
+    pub(crate) cached: Option<f64>,
+    /// The baseline is the first.
+    pub(crate) rows: Vec<Row>,
+}
+
+/// An implementation.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Row {
+    pub(crate) name: String,
+    /// Nanoseconds by round, of a run or the median of its samples; null where there is none.
+    pub(crate) samples_ns: Vec<Option<f64>>,
+    pub(crate) median_ns: Option<f64>,
+    /// How many times as fast as the baseline it is. The estimate is the centre of the ratios of
+    /// the rounds, and not the ratio of the medians.
+    pub(crate) ratio: Option<Interval>,
+    pub(crate) claim: Option<Claim>,
+    /// The medians of its phases, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) phases: Vec<Phase>,
+    /// How often a sample took so many nanoseconds; empty where runs are timed as a whole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) histogram: Vec<Bucket>,
+    /// The reason why it failed.
+    pub(crate) error: Option<String>,
+}
+
+/// A part of a run.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Phase {
+    pub(crate) name: String,
+    pub(crate) median_ns: f64,
+}
+
+/// Samples of about the same length.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Bucket {
+    pub(crate) ns: u64,
+    pub(crate) count: u64,
+}
+
+impl Document {
+    /// Returns the document of what this process has just measured.
+    pub(crate) fn now(
+        schema: &str,
+        host: Host,
+        disk: &str,
+        warnings: Vec<String>,
+        comparisons: Vec<Comparison>,
+    ) -> Self {
+        let finished = SystemTime::now().duration_since(UNIX_EPOCH);
+        let words = std::env::args_os().skip(1);
+        let words = words.map(|word| word.to_string_lossy().into_owned());
+        Self {
+            schema: schema.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            finished: finished.map_or(0, |time| time.as_secs()),
+            command_line: iter::once("smallfry".to_owned()).chain(words).collect(),
+            host,
+            disk: disk.to_owned(),
+            warnings,
+            comparisons,
+        }
+    }
+}
+
+impl Comparison {
+    /// Returns the name that tells it from the others of its file.
+    pub(crate) fn title(&self) -> String {
+        let parts = [&self.scenario, &self.case, &self.runtime];
+        let mut parts: Vec<&str> = parts.into_iter().map(String::as_str).collect();
+        parts.dedup();
+        parts.retain(|part| !part.is_empty());
+        parts.join(", ")
+    }
+
+    pub(crate) fn baseline(&self) -> Option<&Row> {
+        self.rows.first()
+    }
+}
+
+impl Row {
+    /// Returns the samples that there are.
+    pub(crate) fn samples(&self) -> impl Iterator<Item = f64> {
+        self.samples_ns.iter().copied().flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `SMALLFRY_UPDATE=1` writes the file anew.
+    #[test]
+    fn the_published_schema_is_that_of_the_document() {
+        let schema = serde_json::to_string_pretty(&schemars::schema_for!(Document)).unwrap();
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/result.schema.json");
+        if std::env::var_os("SMALLFRY_UPDATE").is_some() {
+            std::fs::write(file, schema.clone() + "\n").unwrap();
+        }
+        let published = std::fs::read_to_string(file).unwrap();
+        assert!(
+            published.trim() == schema,
+            "{file} is out of date: SMALLFRY_UPDATE=1"
+        );
+    }
+}

@@ -1,0 +1,24 @@
+//! The options that name result files.
+
+use clap::Args;
+use serde::Serialize;
+use std::path::PathBuf;
+
+#[derive(Args, Clone, Debug, Default, Serialize)]
+pub(crate) struct ExportOptions {
+    /// Write every sample, and what is computed from them, to FILE
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+
+    /// Write a report with charts to FILE: one page that needs no network
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Write tables for a pull request to FILE
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
+
+    /// Write a line for each sample to FILE
+    #[arg(long, value_name = "FILE")]
+    pub(crate) csv: Option<PathBuf>,
+}
