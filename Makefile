@@ -10,6 +10,7 @@ NORAD := crates/cli/peers/norad/Cargo.toml
 PEERS_DIR := crates/cli/peers/npm
 SCOPE_DIR := crates/cli/peers/package-scope
 TRIALS_DIR := crates/cli/tests/trials
+REPORT_DIR := crates/cli/tests/report
 NODE := $(shell command -v node 2>/dev/null)
 NPM := $(shell command -v npm 2>/dev/null)
 JAVA := $(shell command -v java 2>/dev/null)
@@ -52,7 +53,7 @@ CORPORA := $(TARGET_DIR)/corpora
 PROFILE ?= release
 BUILT = $(TARGET_DIR)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
 
-.PHONY: build bench bench-all bench-peers test test-all test-all-programs test-all-here soak rust-tests test-programs fuzz test-backends test-crash test-model test-sanitized test-windows trials lint node-package node-addon node-tests node-lint node-peers jvm-package jvm-library jvm-tests jvm-driver clean
+.PHONY: build bench bench-all bench-peers test test-all test-all-programs test-all-here soak rust-tests test-programs fuzz test-backends test-crash test-model test-sanitized test-windows trials report-tests lint node-package node-addon node-tests node-lint node-peers jvm-package jvm-library jvm-tests jvm-driver clean
 
 build: node-package
 	cargo build --release -q -p smallfry-cli
@@ -79,6 +80,7 @@ test: export SMALLFRY_COMMAND := $(TARGET_DIR)/debug/smallfry
 test:
 	@$(MAKE) --no-print-directory PROFILE=dev test-programs node-package
 	@$(MAKE) --no-print-directory PROFILE=dev -j3 --output-sync=target rust-tests node-tests jvm-tests
+	@$(MAKE) --no-print-directory report-tests
 
 # The same claims with all that is slow by nature: the programs as they are shipped, each Node, each
 # JDK, the interleavings of threads, and Windows.
@@ -92,7 +94,7 @@ test-all:
 
 # Wine leaves a processor free.
 test-all-here:
-	@$(MAKE) --no-print-directory -j1 jvm-tests jvm-driver rust-tests test-model
+	@$(MAKE) --no-print-directory -j1 jvm-tests jvm-driver rust-tests report-tests test-model
 
 # What the suites after Node's run. Node's tests leave a processor free, which compiles meanwhile.
 test-all-programs: $(RUNTIMES)
@@ -189,6 +191,8 @@ node-lint:
 	$(call NEED_NODE,checked)
 trials:
 	$(call NEED_NODE,tried)
+report-tests:
+	$(call NEED_NODE,tested)
 node-peers:
 	$(call NEED_NODE,compared with others)
 else
@@ -201,6 +205,11 @@ node-peers: $(PEERS_DIR)/node_modules/.package-lock.json $(SCOPE_DIR)/node_modul
 
 node-tests: $(if $(filter dev,$(PROFILE)),,build) $(RUNTIMES)
 	node $(NODE_DIR)/test/all-versions.mjs
+
+# The report of `--html` in Chromium.
+report-tests: $(REPORT_DIR)/node_modules/.package-lock.json
+	cargo build -q -p smallfry-cli
+	SMALLFRY_COMMAND=$(TARGET_DIR)/debug/smallfry node --test $(REPORT_DIR)/report.test.mjs
 
 # Small projects and one pair of runs show that it works. To measure: TRIALS_FLAGS='--size 1'
 trials: TRIALS_FLAGS ?= --size 0.05 --runs 1
@@ -242,4 +251,4 @@ endif
 
 clean:
 	cargo clean
-	rm -rf $(JVM_DIR)/target $(JVM_DRIVER)/driver/target $(NODE_DIR)/dist $(NODE_DIR)/node_modules $(NODE_DIR)/test/runtimes/node_modules $(TRIALS_DIR)/node_modules $(PEERS_DIR)/node_modules $(SCOPE_DIR)/node_modules $(NODE_DIR)/*.node
+	rm -rf $(JVM_DIR)/target $(JVM_DRIVER)/driver/target $(NODE_DIR)/dist $(NODE_DIR)/node_modules $(NODE_DIR)/test/runtimes/node_modules $(TRIALS_DIR)/node_modules $(REPORT_DIR)/node_modules $(PEERS_DIR)/node_modules $(SCOPE_DIR)/node_modules $(NODE_DIR)/*.node

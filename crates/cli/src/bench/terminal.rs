@@ -128,7 +128,7 @@ pub(crate) fn results(session: &Session, page: Page) {
     let is_short = page.has_screens() && !details;
     let mut out = page.finish(details);
     for skip in session.skips.borrow().iter() {
-        let _ = writeln!(out, "  ! {skip}");
+        let _ = writeln!(out, "{}", text::wrap("  ! ", skip, text::width()));
     }
     if !is_short {
         let _ = writeln!(out, "\nNext: {}", next(session));

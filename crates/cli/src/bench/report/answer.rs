@@ -22,7 +22,8 @@ pub(crate) struct Question {
     pub(crate) asked: &'static str,
     /// Empty where there is nothing to adopt.
     pub(crate) adopt: &'static str,
-    /// The ends of the names of rows to show beside the baseline; the fastest where there are none.
+    /// The ends of the names of rows to show beside the baseline, of each the fastest row; where
+    /// there are none, the fastest rows.
     pub(crate) rows: &'static [&'static str],
 }
 
@@ -113,11 +114,12 @@ pub(crate) fn screen(
 fn chosen<'a>(comparison: &'a Comparison, wanted: &[&str]) -> Vec<&'a Row> {
     let mut others: Vec<&Row> = comparison.rows.iter().skip(1).collect();
     others.retain(|row| row.median_ns.is_some());
-    let is_wanted = |row: &&Row| wanted.iter().any(|end| row.name.ends_with(end));
-    if others.iter().any(is_wanted) {
-        others.retain(|row| is_wanted(row));
-    }
     others.sort_by(|a, b| f64::total_cmp(&a.median_ns.unwrap_or(0.0), &b.median_ns.unwrap_or(0.0)));
+    let fastest = |end: &&str| others.iter().copied().find(|row| row.name.ends_with(*end));
+    let found: Vec<&Row> = wanted.iter().filter_map(fastest).collect();
+    if !found.is_empty() {
+        others = found;
+    }
     others.truncate(MAX_ROWS);
     comparison.baseline().into_iter().chain(others).collect()
 }

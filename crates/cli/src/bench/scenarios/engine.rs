@@ -45,20 +45,57 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
     text.split([' ', ',']).filter(|part| !part.is_empty())
 }
 
-/// Returns the rows that `--rows` selects. A text that is a whole name selects that row alone.
+/// Returns the rows that `--rows` selects, and what shows how far equal rows differ: a baseline, in
+/// a runtime of these rows if there is one, and the row that is the same once more. A text that is a
+/// whole name selects that row alone.
 fn rows<S: Scenario>(session: &Session, case: &S::Case) -> Vec<Row> {
     let mut rows = S::rows(session, case);
     let texts = &session.options.rows;
     if !texts.is_empty() && !S::FACTS.is_single {
         let names: Vec<String> = rows.iter().map(|row| row.label.clone()).collect();
-        rows.retain(|row| {
+        let is_selected = |row: &Row| {
             texts.iter().map(|text| text.trim()).any(|text| {
                 let is_name = names.iter().any(|name| name == text);
                 row.label == text || !is_name && row.label.contains(text)
             })
-        });
+        };
+        let selected: Vec<&Row> = rows.iter().filter(|row| is_selected(row)).collect();
+        let noise = noise_rows(&rows, &selected);
+        let kept: Vec<bool> = rows
+            .iter()
+            .map(|row| is_selected(row) || noise.contains(&row.label))
+            .collect();
+        let mut kept = kept.into_iter();
+        rows.retain(|_| kept.next().unwrap_or(false));
     }
     rows
+}
+
+/// Returns the labels of a baseline and of the row that is the same once more, if rows are selected
+/// and have no such pair.
+fn noise_rows(rows: &[Row], selected: &[&Row]) -> Vec<String> {
+    let pairs = || {
+        rows.iter().filter_map(|itself| {
+            let name = itself.implementation.strip_suffix(" A/A")?;
+            let is_it = |row: &&Row| {
+                row.implementation == name && row.runtime.name() == itself.runtime.name()
+            };
+            Some([rows.iter().find(is_it)?, itself])
+        })
+    };
+    let is_among = |row: &Row| selected.iter().any(|it| it.label == row.label);
+    let is_alike = |row: &Row| {
+        selected
+            .iter()
+            .any(|it| it.runtime.name() == row.runtime.name())
+    };
+    if selected.is_empty() || pairs().any(|pair| pair.into_iter().all(is_among)) {
+        return Vec::new();
+    }
+    let mut own = pairs().filter(|[baseline, _]| is_alike(baseline));
+    let begun = pairs().find(|[baseline, _]| is_among(baseline));
+    let found = begun.or_else(|| own.next()).or_else(|| pairs().next());
+    found.map_or(Vec::new(), |pair| pair.map(|row| row.label.clone()).into())
 }
 
 /// Measures until the budget is spent.

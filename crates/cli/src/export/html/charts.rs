@@ -13,7 +13,8 @@ const WIDTH: u32 = 920;
 const BAR: u32 = 30;
 /// The height of what is above and below the bars.
 const AROUND: u32 = 60;
-const CURVES: u32 = 320;
+/// The height of the other charts, with room for the names of rows beside them.
+const CURVES: u32 = 340;
 /// The width for the names of rows.
 const NAMES: u32 = 240;
 /// The maximum number of letters of a name beside a bar.
@@ -129,16 +130,9 @@ pub(super) fn rounds(comparison: &Comparison) -> Drawn {
     };
     let lines = comparison.rows.iter().map(|row| (row, of(row))).collect();
     let last = comparison.rounds.max(2) as f64;
-    curves(
-        lines,
-        1.0..last,
-        "round",
-        &comparison.sample,
-        &|round| match round.fract() {
-            0.0 => format!("{round:.0}"),
-            _ => String::new(),
-        },
-    )
+    curves(lines, 1.0..last, "round", &comparison.sample, &|round| {
+        format!("{round:.0}")
+    })
 }
 
 /// Draws how long the slowest samples take: percentiles, evenly spaced by the number of nines.
@@ -198,16 +192,20 @@ fn curves(
     let mut svg = String::new();
     {
         let root = SVGBackend::with_string(&mut svg, (WIDTH, CURVES)).into_drawing_area();
-        let mut chart = ChartBuilder::on(&root)
+        let (area, legend) = root.split_horizontally(WIDTH - NAMES);
+        let mut chart = ChartBuilder::on(&area)
             .margin(8)
-            .margin_right(24)
+            .margin_right(16)
             .set_label_area_size(LabelAreaPosition::Left, 70)
             .set_label_area_size(LabelAreaPosition::Bottom, 40)
             .build_cartesian_2d(across, (low..high).log_scale())?;
         chart
             .configure_mesh()
             .x_desc(name)
-            .x_label_formatter(&|x| label(*x))
+            .x_label_formatter(&|x| match x.fract() {
+                0.0 => label(*x),
+                _ => String::new(),
+            })
             .y_desc(format!("time of a {sample}, {}", unit.name))
             .y_label_formatter(&|y| crate::bench::report::text::number(*y))
             .label_style(("sans-serif", 14))
@@ -215,19 +213,13 @@ fn curves(
             .draw()?;
         for (index, (row, points)) in lines.iter().enumerate() {
             let shown = points.iter().map(|(x, ns)| (*x, unit.shown(*ns)));
-            let colour = colour(index);
-            chart
-                .draw_series(LineSeries::new(shown, colour.stroke_width(2)))?
-                .label(short(&row.name))
-                .legend(move |(x, y)| {
-                    PathElement::new(vec![(x, y), (x + 18, y)], colour.stroke_width(3))
-                });
+            let line = colour(index).stroke_width(2);
+            chart.draw_series(LineSeries::new(shown, line))?;
+            let y = 14 + 20 * i32::try_from(index)?;
+            legend.draw(&PathElement::new(vec![(0, y), (18, y)], line))?;
+            let name = Text::new(short(&row.name), (24, y - 7), ("sans-serif", 13));
+            legend.draw(&name)?;
         }
-        chart
-            .configure_series_labels()
-            .position(SeriesLabelPosition::UpperRight)
-            .label_font(("sans-serif", 13))
-            .draw()?;
         root.present()?;
     }
     Ok(svg)

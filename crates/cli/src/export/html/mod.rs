@@ -15,14 +15,17 @@ const STYLE: &str = include_str!("style.css");
 const POLICY: &str = "default-src 'none'; img-src data:; style-src 'unsafe-inline'";
 /// With more comparisons than this the page begins with a list of them.
 const MAX_WITHOUT_CONTENTS: usize = 3;
+/// With more comparisons than this their charts are closed at first.
+const MAX_OPEN: usize = 8;
 /// The maximum number of sentences at the top.
 const MAX_VERDICTS: usize = 6;
 
 pub(super) fn of(document: &Document, whole: &Value) -> Result<String, String> {
     let command = document.command_line.join(" ");
+    let is_short = document.comparisons.len() <= MAX_OPEN;
     let sections = document.comparisons.iter().enumerate();
     let sections: Vec<Markup> = sections
-        .map(|(index, comparison)| section(index, comparison))
+        .map(|(index, comparison)| section(index, comparison, is_short))
         .collect::<Result<_, _>>()
         .map_err(|error| error.to_string())?;
     let lines = csv::of(document).map_err(|error| error.to_string())?;
@@ -123,7 +126,11 @@ fn contents(document: &Document) -> Markup {
     }
 }
 
-fn section(index: usize, comparison: &Comparison) -> Result<Markup, Box<dyn std::error::Error>> {
+fn section(
+    index: usize,
+    comparison: &Comparison,
+    is_open: bool,
+) -> Result<Markup, Box<dyn std::error::Error>> {
     let title = comparison.title();
     let baseline = comparison.baseline().map_or("", |row| row.name.as_str());
     let charts = [
@@ -161,11 +168,14 @@ fn section(index: usize, comparison: &Comparison) -> Result<Markup, Box<dyn std:
                 }
                 tbody { @for (index, row) in comparison.rows.iter().enumerate() { (line(index, row)) } }
             }
-            @for (chart, caption) in &charts {
-                @if !chart.is_empty() {
-                    figure {
-                        div role="img" aria-label={ (title) ". " (caption) } { (PreEscaped(chart)) }
-                        figcaption { (caption) }
+            details open[is_open] {
+                summary { "Charts" }
+                @for (chart, caption) in &charts {
+                    @if !chart.is_empty() {
+                        figure {
+                            div role="img" aria-label={ (title) ". " (caption) } { (PreEscaped(chart)) }
+                            figcaption { (caption) }
+                        }
                     }
                 }
             }

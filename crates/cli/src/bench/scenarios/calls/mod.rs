@@ -14,8 +14,9 @@ use super::prelude::*;
 const NODE: &str = "node:fs";
 const SMALLFRY: &str = "smallfry";
 
-const ROWS: [RowOf; 2] = [
+const ROWS: [RowOf; 3] = [
     (NODE, Functions::Node, Style::Parallel),
+    ("node:fs A/A", Functions::Node, Style::Parallel),
     (SMALLFRY, Functions::Smallfry, Style::Parallel),
 ];
 

@@ -58,7 +58,10 @@ impl Scenario for Start {
         turn_seconds: 0.04,
         fewer_files: false,
         is_single: true,
-        question: Some(Question::of("what does loading smallfry cost?", "")),
+        question: Some(Question {
+            rows: &[REGISTER, IMPORT],
+            ..Question::of("what does loading smallfry cost?", "")
+        }),
         help: "Starting Node: alone, with smallfry preloaded, and with smallfry imported",
         ..Facts::of("start")
     };
