@@ -60,7 +60,7 @@ build: node-package
 
 bench:
 	$(SAY) 'building (a few minutes the first time), then measuring for about a minute'
-	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory build $(if $(NEED_JVM),,jvm-driver)
 	@$(SMALLFRY) bench $(BENCH_FLAGS)
 
 bench-all:

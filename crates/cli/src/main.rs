@@ -15,8 +15,9 @@ mod signals;
 mod slow;
 mod tree;
 mod trial;
+mod usage;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use std::process::ExitCode;
 
 #[derive(Parser)]
@@ -35,6 +36,8 @@ struct Cli {
 enum Command {
     /// Measure what smallfry gains on this disk, next to today's idioms
     Bench(Box<bench::Arguments>),
+    /// Ask what is fastest in a directory, in about a minute
+    Advise(bench::Advise),
     /// Run your own command with and without smallfry, and compare the two
     ///
     /// The command runs in turn with and without smallfry. The report tells how much time smallfry
@@ -58,6 +61,10 @@ enum Command {
     Scope(scope::Arguments),
     /// Show a directory through a simulated disk: slow, full or faulty
     Slow(Box<slow::Arguments>),
+    /// Print the script that completes this command line in a shell
+    Completions(usage::Completions),
+    /// Write the manual pages to a directory
+    Man(usage::Man),
     /// Unmounts the directory of a `slow` that was killed
     #[command(name = slow::GUARD, hide = true)]
     SlowGuard { process: u32 },
@@ -76,6 +83,7 @@ fn main() -> ExitCode {
     };
     match command {
         Command::Bench(arguments) => bench::run(&arguments),
+        Command::Advise(arguments) => bench::advise(&arguments),
         Command::Try(arguments) => trial::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Cp(arguments) => tree::copy(&arguments),
@@ -87,6 +95,8 @@ fn main() -> ExitCode {
         Command::Driver { launch, work } => bench::drive(&launch, work.as_deref()),
         Command::Scope(arguments) => scope::run(&arguments),
         Command::Slow(arguments) => slow::run(&arguments),
+        Command::Completions(arguments) => usage::completions(Cli::command(), &arguments),
+        Command::Man(arguments) => usage::man(Cli::command(), &arguments),
         Command::SlowGuard { process } => slow::guard(process),
     }
 }

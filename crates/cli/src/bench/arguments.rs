@@ -8,6 +8,14 @@ use serde::{Serialize, Serializer};
 use std::collections::HashSet;
 
 #[derive(Args, Debug, Serialize)]
+#[command(after_help = "\
+Exit status: 0 if every row did its work, 1 if not, 130 after Ctrl-C.
+
+Examples:
+  smallfry bench --dir /mnt/data                           # a build, on that disk
+  smallfry bench read-many --dir /mnt/nfs --html report.html
+  smallfry bench build --tree ~/project --node node20 --node node24
+  sudo smallfry bench write-many --disk nfs                # a simulated file server")]
 pub(crate) struct Arguments {
     /// Scenarios to measure [default: build, and the cases of write-string that tell most]
     #[arg(value_enum)]

@@ -69,7 +69,8 @@ impl Slow {
         let why = complaint.as_deref().unwrap_or(NEEDS);
         let why = why.trim_start_matches("error: ");
         Err(Failure::said(format!(
-            "cannot measure on the slow disk {profile:?}: {why} (--disk {REAL} measures the disk as it is)"
+            "cannot measure on the slow disk {profile:?}: {why} ({}--disk {REAL} measures the disk as it is)",
+            as_root()
         )))
     }
 
@@ -122,6 +123,17 @@ impl Slow {
         let mut points = table.lines().filter_map(|line| line.split(' ').nth(4));
         points.any(|point| Path::new(point) == self.point)
     }
+}
+
+/// Returns the command line for root, unless this process is root's: only root may mount.
+fn as_root() -> String {
+    #[cfg(unix)]
+    if !rustix::process::geteuid().is_root() {
+        let words = std::env::args().skip(1).collect::<Vec<_>>();
+        let line = shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default();
+        return format!("sudo smallfry {line} may do it; ");
+    }
+    String::new()
 }
 
 impl Drop for Slow {

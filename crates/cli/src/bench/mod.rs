@@ -13,6 +13,7 @@
 //! Rows are interleaved: in each round every row runs each case once, in random order, through the
 //! same directories.
 
+mod advise;
 mod arguments;
 pub(crate) mod child;
 mod directories;
@@ -34,6 +35,7 @@ mod session;
 pub(crate) mod stats;
 mod terminal;
 
+pub(crate) use advise::{Arguments as Advise, run as advise};
 pub(crate) use arguments::Arguments;
 pub(crate) use runtime::native::SUBCOMMAND as DRIVER;
 pub(crate) use serve::serve as drive;
@@ -48,6 +50,10 @@ use std::process::ExitCode;
 
 /// Runs the bench and says on one line why it stopped, if it did.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+    if arguments.options.list {
+        terminal::list();
+        return ExitCode::SUCCESS;
+    }
     let interrupt = Interrupt::default();
     let outcome = interrupt
         .listen()

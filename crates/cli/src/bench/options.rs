@@ -10,6 +10,10 @@ use std::path::PathBuf;
     reason = "each is an option of its own"
 )]
 pub(crate) struct Options {
+    /// List the scenarios, and what each measures
+    #[arg(long)]
+    pub(crate) list: bool,
+
     /// Measure every case of every scenario, for many minutes
     #[arg(long)]
     pub(crate) all: bool,

@@ -9,7 +9,9 @@ pub(crate) struct Progress(ProgressBar);
 impl Progress {
     pub(crate) fn new() -> Self {
         let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr());
-        if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent:>3} %  {msg}") {
+        if let Ok(style) =
+            ProgressStyle::with_template("{bar:30} {percent:>3} %  {eta} left  {msg}")
+        {
             bar.set_style(style);
         }
         Self(bar)

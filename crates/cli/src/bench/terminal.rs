@@ -5,7 +5,7 @@ use super::options::{Extent, Options};
 use super::report::page::Page;
 use super::report::text;
 use super::runtime::jvm;
-use super::scenarios::Entry;
+use super::scenarios::{self, Entry};
 use super::schedule::Budget;
 use super::session::Session;
 use super::stats::claim::ENOUGH_ROUNDS;
@@ -122,6 +122,16 @@ fn facts(out: &mut String, heading: &str, facts: impl Iterator<Item = String>) {
     let _ = writeln!(out, "{}", text::wrap(&lead, &facts, text::width()));
 }
 
+/// Lists the scenarios.
+pub(crate) fn list() {
+    let mut out = String::new();
+    for Entry { facts, .. } in scenarios::ALL {
+        let lead = format!("  {:<14} ", facts.name);
+        let _ = writeln!(out, "{}", text::wrap(&lead, facts.help, text::width()));
+    }
+    print(&out);
+}
+
 /// Shows everything that was measured.
 pub(crate) fn results(session: &Session, page: Page) {
     let details = session.options.details;
@@ -150,6 +160,6 @@ fn next(session: &Session) -> &'static str {
 }
 
 /// Prints the text; a closed pipe is no error.
-fn print(text: &str) {
+pub(crate) fn print(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
 }

@@ -22,6 +22,14 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) runs: Option<u32>,
 
+    /// Minimum number of pairs of runs, however long they take
+    #[arg(long, value_name = "N", conflicts_with = "runs", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) min_runs: Option<u32>,
+
+    /// Number of pairs that run first and are not measured; the first is counted
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) warmup: u32,
+
     /// Shell command to run before each run, for example to remove outputs
     ///
     /// Its time is not measured.

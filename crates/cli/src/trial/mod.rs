@@ -95,7 +95,16 @@ impl Trial<'_> {
             WarmUp::Counted(counts) => counts,
             WarmUp::Answered(answer) => return Ok(answer),
         };
-        let mut schedule = Schedule::start(self.arguments.runs, started);
+        for _ in 1..self.arguments.warmup {
+            for side in Side::BOTH {
+                let run = self.runner.run(side, None)?;
+                if let Some(failed) = self.failure(side, &run, &comparison)? {
+                    return Ok(Answer::Failed(failed));
+                }
+                comparison.add(side, self.see(&run)?);
+            }
+        }
+        let mut schedule = Schedule::start(self.arguments, started);
         let mut random = fastrand::Rng::with_seed(self.arguments.seed);
         let mut pairs = Vec::new();
         while schedule.another() {

@@ -1,5 +1,6 @@
 //! The number of pairs of runs: as asked for, or as many as fit.
 
+use super::arguments::Arguments;
 use std::time::{Duration, Instant};
 
 /// The minimum number of pairs for an interval and a verdict. With fewer, even widened intervals
@@ -22,6 +23,7 @@ const LIMITS: [(usize, Duration); 3] = [
 
 pub(super) struct Schedule {
     asked: Option<usize>,
+    min: usize,
     started: Instant,
     pair_started: Instant,
     longest: Duration,
@@ -30,9 +32,11 @@ pub(super) struct Schedule {
 
 impl Schedule {
     /// `started` is when the warm-up began.
-    pub(super) fn start(asked: Option<u32>, started: Instant) -> Self {
+    pub(super) fn start(arguments: &Arguments, started: Instant) -> Self {
+        let number = |it: Option<u32>| it.map(|runs| runs as usize);
         Self {
-            asked: asked.map(|runs| runs as usize),
+            asked: number(arguments.runs),
+            min: number(arguments.min_runs).unwrap_or(0),
             started,
             pair_started: Instant::now(),
             longest: Duration::ZERO,
@@ -47,7 +51,8 @@ impl Schedule {
             self.longest = self.longest.max(now - self.pair_started);
         }
         self.pair_started = now;
-        let goes_on = goes_on(self.asked, self.done, now - self.started, self.longest);
+        let goes_on = self.done < self.min
+            || goes_on(self.asked, self.done, now - self.started, self.longest);
         self.done += usize::from(goes_on);
         goes_on
     }
@@ -55,6 +60,9 @@ impl Schedule {
     /// The progress, from 0 to 1, with `part` of the current pair done.
     pub(super) fn used(&self, part: f64) -> f64 {
         let pairs = self.done.saturating_sub(1) as f64 + part;
+        if pairs < self.min as f64 {
+            return pairs / self.min as f64;
+        }
         if let Some(asked) = self.asked {
             return pairs / asked as f64;
         }

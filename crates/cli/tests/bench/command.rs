@@ -246,3 +246,33 @@ fn every_way_of_stopping_leaves_no_files_and_no_processes() {
         }
     }
 }
+
+/// Without Node, so that it is soon done.
+#[cfg(unix)]
+#[test]
+fn advise_answers_in_a_line_for_each_question_and_leaves_nothing() {
+    let place = Place::in_memory();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_smallfry"));
+    command.arg("advise").arg(place.disk());
+    let programs = place.root.path().join("programs");
+    std::fs::create_dir(&programs).unwrap();
+    for name in ["cp", "rm"] {
+        std::os::unix::fs::symlink(which::which(name).unwrap(), programs.join(name)).unwrap();
+    }
+    command.env_remove("CI").env("PATH", programs);
+    let output = command.output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{printed}");
+    let (_, screen) = printed.split_once('\n').unwrap();
+    assert!(screen.lines().count() <= 25, "{screen}");
+    for word in [
+        "Read", "Blocking", "Write", "Flush", "Durable", "Close", "Copy", "Remove", "More",
+    ] {
+        assert!(
+            screen.contains(&format!("\n  {word} ")),
+            "{word}: {printed}"
+        );
+    }
+    assert!(screen.contains("a write with fsync takes"), "{screen}");
+    assert!(is_empty(&place.disk()));
+}

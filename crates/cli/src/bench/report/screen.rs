@@ -66,7 +66,7 @@ impl Screen {
 
     /// Puts sentences or commands beside a word.
     pub(crate) fn fact(&mut self, word: &str, fact: &str) {
-        self.line(&text::wrap(&format!("  {word:<8}"), fact, text::width()));
+        self.line(&text::wrap(&format!("  {word:<9}"), fact, text::width()));
     }
 
     /// Says what the reader should know before believing the rest.
