@@ -10,6 +10,7 @@
 mod bench;
 mod compare;
 mod export;
+mod report;
 mod scope;
 mod signals;
 mod slow;
@@ -45,6 +46,8 @@ enum Command {
     Try(trial::Arguments),
     /// Show what has changed between two result files of bench or try
     Compare(compare::Arguments),
+    /// Turn a result file of bench or try into a page, tables or a picture
+    Report(report::Arguments),
     /// Copy files and directories, with all that is in them
     Cp(tree::Cp),
     /// Bring the copy of a directory up to date, and delete in it what is gone
@@ -86,6 +89,7 @@ fn main() -> ExitCode {
         Command::Advise(arguments) => bench::advise(&arguments),
         Command::Try(arguments) => trial::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Cp(arguments) => tree::copy(&arguments),
         Command::Mirror(arguments) => tree::mirror(&arguments),
         Command::Rm(arguments) => tree::remove(&arguments),

@@ -10,7 +10,10 @@ use std::process::Command;
 fn document(baseline: f64, ours: f64) -> Value {
     let samples = |millis: f64| -> Vec<f64> {
         let wobble = [0.99, 1.01, 1.0, 0.995, 1.005, 1.0, 1.002, 0.998];
-        wobble.iter().map(|by| millis * by * 1e6).collect()
+        wobble
+            .iter()
+            .map(|by| (millis * by * 1e6).round())
+            .collect()
     };
     let row = |name: &str, millis: f64| {
         json!({
@@ -163,4 +166,45 @@ fn what_is_no_result_file_is_refused_in_one_line() {
     }
     let (status, said) = compare(&good, &good, &["--max-regression", "much"]);
     assert_eq!(status, 2, "{said}");
+}
+
+#[test]
+fn a_result_file_becomes_a_page_tables_lines_and_a_picture() {
+    let place = Place::new();
+    let results = place.file("results.json", &document(100.0, 50.0));
+    let path = |name: &str| place.0.path().join(name);
+    let formats = ["--html", "--markdown", "--csv", "--svg", "--json"];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_smallfry"));
+    command.arg("report").arg(&results);
+    for format in formats {
+        command.arg(format).arg(path(&format[2..]));
+    }
+    assert!(command.output().unwrap().status.success());
+    let [page, tables, lines, picture, copy] =
+        formats.map(|format| std::fs::read_to_string(path(&format[2..])).unwrap());
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("smallfry bulk"));
+    assert!(
+        tables.contains("| Node Promise.all | 100 ms | baseline |"),
+        "{tables}"
+    );
+    assert_eq!(lines.lines().count(), 1 + 16);
+    assert!(picture.starts_with("<svg") && picture.contains("smallfry bulk"));
+    let copy: Value = serde_json::from_str(&copy).unwrap();
+    assert_eq!(copy["comparisons"], document(100.0, 50.0)["comparisons"]);
+}
+
+#[test]
+fn a_report_of_nothing_is_refused_in_one_line() {
+    let place = Place::new();
+    let results = place.file("results.json", &document(100.0, 50.0));
+    let run = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_smallfry"));
+        let output = command.arg("report").arg(&results).args(more);
+        let output = output.output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(run(&[]).contains("name a file to write"));
+    assert!(run(&["--only", "nothing", "--svg", "x.svg"]).contains("no comparison has"));
+    assert!(run(&["--svg", "/nowhere/x.svg"]).contains("cannot write /nowhere/x.svg"));
 }

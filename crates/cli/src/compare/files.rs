@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// Reads a result file, or all those of a directory as one.
 pub(super) fn read(path: &Path) -> Result<Document, Failure> {
     if !path.is_dir() {
-        return read_file(path);
+        return Document::read(path);
     }
     let list = std::fs::read_dir(path).and_then(Iterator::collect::<std::io::Result<Vec<_>>>);
     let entries = list.map_err(Failure::at("list", path))?;
@@ -22,7 +22,7 @@ pub(super) fn read(path: &Path) -> Result<Document, Failure> {
             .is_some_and(|extension| extension == "json")
     });
     files.sort();
-    let documents = files.iter().map(|file| read_file(file));
+    let documents = files.iter().map(|file| Document::read(file));
     let mut documents = documents.collect::<Result<Vec<_>, _>>()?.into_iter();
     let Some(mut merged) = documents.next() else {
         return Err(Failure::at("compare", path)("it holds no .json files"));
@@ -39,14 +39,6 @@ pub(super) fn read(path: &Path) -> Result<Document, Failure> {
         merge(&mut merged, document);
     }
     Ok(merged)
-}
-
-fn read_file(path: &Path) -> Result<Document, Failure> {
-    let text = std::fs::read(path).map_err(Failure::at("read", path))?;
-    serde_json::from_slice(&text).map_err(|error| {
-        let reason = format!("it is no result file (bench --json, try --json): {error}");
-        Failure::at("read", path)(reason)
-    })
 }
 
 /// Adds samples and histograms, and computes anew what comes of them.

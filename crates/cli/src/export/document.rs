@@ -1,12 +1,14 @@
 //! The part that the result files of `bench` and `try` have in common: rows beside each other, with
 //! every sample and what the samples say.
 
+use crate::bench::failure::Failure;
 use crate::bench::host::Host;
 use crate::bench::stats::bootstrap::Interval;
 use crate::bench::stats::claim::Claim;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::iter;
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A result file. What else a file holds is for programs that know the scenario.
@@ -84,6 +86,15 @@ pub(crate) struct Bucket {
 }
 
 impl Document {
+    /// Reads a result file.
+    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
+        let text = std::fs::read(path).map_err(Failure::at("read", path))?;
+        serde_json::from_slice(&text).map_err(|error| {
+            let reason = format!("it is no result file (bench --json, try --json): {error}");
+            Failure::at("read", path)(reason)
+        })
+    }
+
     /// Returns the document of what this process has just measured.
     pub(crate) fn now(
         schema: &str,

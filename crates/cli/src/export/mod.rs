@@ -1,6 +1,7 @@
 //! Result files in several formats: a file each. All show the [`Document`], the part that is the
 //! same for `bench` and `try`.
 
+mod charts;
 mod csv;
 pub(crate) mod document;
 mod file;
@@ -8,6 +9,7 @@ mod html;
 pub(crate) mod hyperfine;
 mod markdown;
 mod options;
+mod svg;
 mod words;
 
 pub(crate) use document::Document;
@@ -30,20 +32,26 @@ impl Exports {
             csv,
             markdown,
             html,
+            svg,
         } = options;
-        let wanted: [(_, Format); 4] = [
+        let wanted: [(_, Format); 5] = [
             (json, |_, whole| Ok(format!("{whole}\n"))),
             (csv, |document, _| {
                 csv::of(document).map_err(|error| error.to_string())
             }),
             (markdown, |document, _| Ok(markdown::of(document))),
             (html, html::of),
+            (svg, |document, _| svg::of(document)),
         ];
         let named = wanted
             .into_iter()
             .filter_map(|(path, format)| Some((path.as_deref()?, format)));
         let files = named.map(|(path, format)| Ok((File::create(path)?, format)));
         Ok(Self(files.collect::<Result<_, Failure>>()?))
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Writes them. `more` is what the scenario knows beside the document.

@@ -14,6 +14,10 @@ pub(crate) struct ExportOptions {
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
 
+    /// Write the medians of the first comparisons as a picture to FILE
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+
     /// Write tables for a pull request to FILE
     #[arg(long, value_name = "FILE", visible_alias = "export-markdown")]
     pub(crate) markdown: Option<PathBuf>,

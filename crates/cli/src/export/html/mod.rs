@@ -1,7 +1,6 @@
 //! A report with charts: one page that loads nothing and needs no scripts.
 
-mod charts;
-
+use super::charts;
 use super::document::{Comparison, Document, Row};
 use super::{csv, words};
 use crate::bench::report::text;

@@ -1,4 +1,4 @@
-//! The charts, as SVG without a background. The style sheet of the page gives black lines and
+//! The charts, as SVG without a background. The style sheet of a page can give black lines and
 //! letters the colour of its text.
 
 use crate::export::document::{Comparison, Row};
@@ -8,7 +8,7 @@ use std::error::Error;
 
 type Drawn = Result<String, Box<dyn Error>>;
 
-const WIDTH: u32 = 920;
+pub(super) const WIDTH: u32 = 920;
 /// The height of a bar with its gap, in pixels.
 const BAR: u32 = 30;
 /// The height of what is above and below the bars.
@@ -39,6 +39,12 @@ fn colour(index: usize) -> RGBColor {
     COLOURS[index % COLOURS.len()]
 }
 
+/// Returns the height of the [bars] in pixels.
+pub(super) fn height_of_bars(comparison: &Comparison) -> u32 {
+    let rows = comparison.rows.iter().filter(|row| row.median_ns.is_some());
+    AROUND + BAR * u32::try_from(rows.count()).unwrap_or(0)
+}
+
 /// Draws medians as bars, with a line at the baseline, and in each bar's end the interval that the
 /// ratio of its row allows.
 pub(super) fn bars(comparison: &Comparison) -> Drawn {
@@ -58,8 +64,8 @@ pub(super) fn bars(comparison: &Comparison) -> Drawn {
     let count = rows.len();
     let mut svg = String::new();
     {
-        let height = AROUND + BAR * u32::try_from(count)?;
-        let root = SVGBackend::with_string(&mut svg, (WIDTH, height)).into_drawing_area();
+        let size = (WIDTH, height_of_bars(comparison));
+        let root = SVGBackend::with_string(&mut svg, size).into_drawing_area();
         let mut chart = ChartBuilder::on(&root)
             .margin(8)
             .margin_right(24)
