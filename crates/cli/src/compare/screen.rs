@@ -24,17 +24,12 @@ pub(super) fn of(
         (old, new) => format!("smallfry {old} -> {new}"),
     };
     let rows = changes.rows.len();
-    let days = (new.finished.saturating_sub(old.finished)) / 86_400;
-    let later = match days {
-        0 => "the same day".to_owned(),
-        1 => "a day later".to_owned(),
-        days => format!("{days} days later"),
-    };
+    let days = format!("{} -> {}", old.day(), new.day());
     let mut screen = Screen::titled(&[
         "smallfry compare".to_owned(),
         format!("{rows} rows"),
         versions,
-        later,
+        days,
     ]);
     let count = |claim: Claim| changes.rows.iter().filter(|row| row.claim == claim).count();
     let even = count(Claim::NoDifference) + count(Claim::WithinNoise);

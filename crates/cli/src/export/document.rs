@@ -86,6 +86,13 @@ pub(crate) struct Bucket {
 }
 
 impl Document {
+    /// Returns the day on which it was measured, by UTC: `2026-11-27`.
+    pub(crate) fn day(&self) -> String {
+        let seconds = i64::try_from(self.finished).unwrap_or(i64::MAX);
+        let time = jiff::Timestamp::from_second(seconds).unwrap_or(jiff::Timestamp::MAX);
+        time.strftime("%Y-%m-%d").to_string()
+    }
+
     /// Reads a result file.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
         let text = std::fs::read(path).map_err(Failure::at("read", path))?;

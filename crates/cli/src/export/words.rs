@@ -55,6 +55,7 @@ pub(super) fn host(document: &Document) -> Vec<String> {
         disk.free_bytes
             .map(|free| format!("{} free", text::bytes(free))),
         Some(format!("smallfry {}", document.version)),
+        Some(document.day()),
     ];
     facts.into_iter().flatten().collect()
 }
