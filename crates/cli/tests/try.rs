@@ -193,7 +193,7 @@ fn equal_outputs_are_reported_as_the_same() {
         "2 pairs of runs",
         "wall",
         "user + sys",
-        "the same outputs: 2 output files (1,001 B), compared byte for byte after each of 5 runs",
+        "the same outputs: 2 output files (1001 B), compared byte for byte after each of 5 runs",
         "the same exit status, standard output (except for times), standard error",
         "read whole 1,234 - 1,200 4.00 KiB",
         "in 1 process (build.js), 1 thread",
@@ -905,7 +905,7 @@ fn the_first_screen_has_the_answer_in_25_lines_of_100_columns() {
         "2 outputs byte for byte, exit status",
         "Where calls waited",
         "read whole",
-        "More    --details",
+        "--details   --html FILE",
     ] {
         assert!(screen.contains(part), "{part:?} is not in {screen}");
     }

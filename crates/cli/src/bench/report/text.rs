@@ -2,7 +2,7 @@
 
 use crate::bench::stats::bootstrap::Interval;
 use comfy_table::{Attribute, Cell, CellAlignment, Table, presets};
-use indicatif::HumanCount;
+use indicatif::{HumanBytes, HumanCount};
 use std::fmt::Write as _;
 use std::time::Duration;
 use textwrap::{Options, WordSplitter};
@@ -63,10 +63,7 @@ pub(crate) fn minutes(time: Duration) -> String {
 }
 
 pub(crate) fn bytes(count: u64) -> String {
-    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
-    let unit = (count.max(1).ilog2() as usize / 10).min(4);
-    let size = count as f64 / (1_u64 << (10 * unit)) as f64;
-    format!("{} {}", number(size), UNITS[unit])
+    HumanBytes(count).to_string()
 }
 
 /// Shows `1.23x (1.20-1.26)`.
