@@ -77,8 +77,7 @@ impl<'a> Inflater<'a> {
                 })
             }
             method => {
-                let name = method.name().unwrap_or("that is unknown");
-                let reason = format!("the compression method {name} is not supported");
+                let reason = format!("the compression method {method} is not supported");
                 return Err(unsupported(&reason).into());
             }
         };

@@ -9,7 +9,7 @@ use rawzip::{MAX_CENTRAL_DIRECTORY_RECORD_SIZE, ZipEntries, ZipFileHeaderRecord}
 
 use super::record;
 use super::source::{Reader, Source};
-use super::{Zip, end, into_io};
+use super::{Zip, cut_off, end, into_io};
 
 /// What is known of the entries before one is unpacked. Entries are named by their numbers.
 pub(super) struct List<'a> {
@@ -119,7 +119,7 @@ fn keys(zip: &Zip<'_>, hasher: &RandomState, buffer: &mut [u8]) -> io::Result<(u
     };
     let found = keys.len() as u64;
     let Some(more) = found.checked_sub(stated) else {
-        return Err(error.unwrap_or_else(|| io::ErrorKind::UnexpectedEof.into()));
+        return Err(error.unwrap_or_else(cut_off));
     };
     // Some programs write only the lower 16 bits of a larger number.
     let count = if more % (1 << 16) == 0 { found } else { stated };
@@ -154,7 +154,7 @@ impl<'l, 'b, 'a> Entries<'l, 'b, 'a> {
             return Ok(None);
         };
         let entry = self.headers.next_entry().map_err(into_io)?;
-        let entry = entry.ok_or(io::ErrorKind::UnexpectedEof)?;
+        let entry = entry.ok_or_else(cut_off)?;
         Ok(Some((number, entry)))
     }
 

@@ -156,6 +156,11 @@ fn into_io(error: rawzip::Error) -> io::Error {
     io::Error::new(kind, "the zip is damaged or cut off")
 }
 
+/// Returns the error of a list that has fewer entries than are stated.
+fn cut_off() -> io::Error {
+    into_io(ErrorKind::Eof.into())
+}
+
 /// The files of a zip.
 struct Files<'a> {
     zip: Zip<'a>,
