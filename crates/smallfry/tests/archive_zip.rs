@@ -97,7 +97,7 @@ impl Entry {
     fn list_header(&self, position: usize) -> Vec<u8> {
         [
             b"PK\x01\x02",
-            &(self.system << 8 | 20).to_le_bytes()[..],
+            &(self.system << 8).to_le_bytes()[..],
             &self.common(),
             &u16::try_from(self.extra.len()).unwrap().to_le_bytes(),
             &[0; 6],
@@ -193,7 +193,7 @@ fn unpack(unpacker: &Unpacker, archive: &[u8]) -> (Vec<smallfry::Error>, BTreeMa
     let other = Directory::new();
     let in_memory = errors(unpacker.unpack_bytes(archive, other.path("")));
     let reasons =
-        |errors: &[smallfry::Error]| errors.iter().map(|it| it.kind()).collect::<Vec<_>>();
+        |errors: &[smallfry::Error]| errors.iter().map(smallfry::Error::kind).collect::<Vec<_>>();
     assert_eq!(reasons(&in_memory), reasons(&found));
     assert!(files.keys().eq(&names(&other.path(""))));
     (found, files)
@@ -398,7 +398,7 @@ fn bytes_before_and_after_a_zip_are_passed_over() {
     for archive in [second.bytes(), large] {
         let whole = [&archive[..], &after].concat();
         assert!(unpack_whole(&whole).keys().eq(["c", "d"]));
-        let whole = [&archive[..], &[0; 60_000]].concat();
+        let whole = [&archive[..], &vec![0; 60_000]].concat();
         assert!(unpack_whole(&whole).keys().eq(["c", "d"]));
     }
 }

@@ -22,7 +22,7 @@ const HEADER: usize = 46;
 pub(super) struct List {
     /// The headers of the last entries.
     last: Vec<u8>,
-    /// Those before them.
+    /// The headers of the entries before them.
     deflated: Option<DeflateEncoder<Vec<u8>>>,
     count: u64,
     version: u16,

@@ -11,7 +11,7 @@ use super::record;
 use super::source::{Reader, Source};
 use super::{Zip, cut_off, end, into_io};
 
-/// What is known of the entries before one is unpacked. Entries are named by their numbers.
+/// The list of entries, and the facts that all of them decide. Entries are named by their numbers.
 pub(super) struct List<'a> {
     pub(super) zip: Zip<'a>,
     /// The number of entries, with those that are replaced.
@@ -20,6 +20,7 @@ pub(super) struct List<'a> {
     pub(super) replaced: HashSet<u64>,
     /// The entries without a header before their contents.
     pub(super) unreadable: HashSet<u64>,
+    /// Two entries have bytes in common, or one of them and the list.
     pub(super) overlap: bool,
 }
 

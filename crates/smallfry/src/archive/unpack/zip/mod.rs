@@ -31,26 +31,10 @@ type Zip<'a> = ZipArchive<Reader<'a>>;
 
 /// Unpacks all entries of a zip.
 pub(super) fn unpack(unpacking: &Unpacking<'_>, source: Source<'_>) {
-    let mut admission = Admission::new(unpacking);
-    let opened = source
-        .length()
-        .and_then(|length| Ok((List::read(source)?, length)));
-    let (list, length) = match opened {
-        Ok(opened) => opened,
-        Err(reason) => {
-            unpacking.fail_archive(reason);
-            return;
-        }
-    };
-    // Such a zip can become any number of times as large.
-    if list.overlap {
-        unpacking.fail_archive(invalid("the entries of the zip overlap"));
+    let Some((list, length)) = open(unpacking, source) else {
         return;
-    }
-    if !list.replaced.is_empty() && !unpacking.options.last_wins {
-        let reason = "the zip has several entries of one name, of which the last was unpacked";
-        unpacking.fail_archive(invalid(reason));
-    }
+    };
+    let mut admission = Admission::new(unpacking);
     let files = Files {
         zip: list.zip.clone(),
         control: &unpacking.options.control,
@@ -94,7 +78,26 @@ pub(super) fn unpack(unpacking: &Unpacking<'_>, source: Source<'_>) {
     unpacking.finish(admission.later);
 }
 
-/// Returns what the list says of an entry, and the target of a link.
+/// Reads the list of a zip. Returns it and the length of the zip in bytes, or `None` if nothing is to
+/// be unpacked, which is reported.
+fn open<'a>(unpacking: &Unpacking<'_>, source: Source<'a>) -> Option<(List<'a>, u64)> {
+    let length = source.length();
+    let opened = length.and_then(|length| Ok((List::read(source)?, length)));
+    let opened = opened.map_err(|reason| unpacking.fail_archive(reason));
+    let (list, length) = opened.ok()?;
+    // Such a zip can become any number of times as large.
+    if list.overlap {
+        unpacking.fail_archive(invalid("the entries of the zip overlap"));
+        return None;
+    }
+    if !list.replaced.is_empty() && !unpacking.options.last_wins {
+        let reason = "the zip has several entries of one name, of which the last was unpacked";
+        unpacking.fail_archive(invalid(reason));
+    }
+    Some((list, length))
+}
+
+/// Returns the facts that the list has of an entry, and the target of a link.
 fn candidate(
     entry: &ZipFileHeaderRecord<'_>,
     place: &Place,
