@@ -1,5 +1,5 @@
-//! Zips as other programs and strangers write them, byte for byte. The crate `zip` is the judge where
-//! there is one.
+//! Zips as other programs and strangers write them, byte for byte. The crate `zip` is the judge
+//! where there is one.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -404,6 +404,18 @@ fn bytes_before_and_after_a_zip_are_passed_over() {
 }
 
 #[test]
+fn of_two_zips_the_first_does_not_take_the_place_of_a_damaged_one() {
+    let first = Zip::of(&[Entry::stored("first", "1")]);
+    let mut second = Zip::of(&[Entry::stored("second", "1")]);
+    // A comment of the entry that is longer than the list.
+    second.list[33] = 1;
+    let (errors, files) = unpack(&Unpacker::new(), &[first.bytes(), second.bytes()].concat());
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    assert_eq!(errors[0].operation(), Operation::Read);
+    assert!(files.is_empty());
+}
+
+#[test]
 fn an_empty_zip_is_no_error() {
     assert!(unpack_whole(&zip_of(&[])).is_empty());
 }
@@ -419,12 +431,12 @@ fn a_zip_in_several_files_is_refused() {
 }
 
 #[test]
-fn a_list_that_ends_early_is_an_error() {
-    let mut zip = Zip::of(&[Entry::stored("a", "1")]);
+fn a_list_that_ends_early_is_an_error_and_the_entries_before_are_unpacked() {
+    let mut zip = Zip::of(&[Entry::stored("good", "1")]);
     zip.count = 2;
-    let (errors, files) = unpack(&Unpacker::new(), &zip.bytes());
-    assert_eq!(errors.len(), 1, "{errors:?}");
-    assert!(files.is_empty());
+    unpack_bad(&zip.bytes(), ErrorKind::UnexpectedEof, "cut off");
+    zip.list.extend([7; 60]);
+    unpack_bad(&zip.bytes(), ErrorKind::InvalidData, "damaged");
 }
 
 /// Java before version 7 and macOS write such ones.

@@ -1,5 +1,5 @@
-//! The list of entries, which is written last. It is kept as bytes, which are deflated when they are
-//! many: a million entries take 71 MiB otherwise.
+//! The list of entries, which is written last. It is kept as bytes, which are deflated when they
+//! are many: a million entries take 71 MiB otherwise.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher as _, RandomState};

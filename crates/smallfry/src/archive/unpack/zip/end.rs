@@ -32,18 +32,28 @@ pub(super) fn open<'a>(source: Source<'a>, buffer: &mut [u8]) -> io::Result<Zip<
                 None => return Err(reason.unwrap_or_else(|| into_io(error))),
             },
         };
-        match open_at(&reader, position, buffer) {
-            Ok(zip) => return Ok(zip),
-            Err(error) => reason = reason.or(Some(error)),
-        }
+        let error = match stated(&reader, position) {
+            Ok(Stated { skipped, is_end }) => match open_at(&reader, skipped, position, buffer) {
+                Ok(zip) => return Ok(zip),
+                // The list is there, but damaged. Another end would be that of another zip.
+                Err(error) if is_end => return Err(error),
+                Err(error) => error,
+            },
+            Err(error) => error,
+        };
+        reason = reason.or(Some(error));
         end = position;
     }
 }
 
-/// Opens the zip whose last record is at `position`.
-fn open_at<'a>(reader: &Reader<'a>, position: u64, buffer: &mut [u8]) -> io::Result<Zip<'a>> {
+/// Opens the zip that begins after `skipped` bytes and whose last record is at `position`.
+fn open_at<'a>(
+    reader: &Reader<'a>,
+    skipped: u64,
+    position: u64,
+    buffer: &mut [u8],
+) -> io::Result<Zip<'a>> {
     let mut reader = reader.clone();
-    let skipped = skipped(&reader, position)?;
     reader.skipped = skipped;
     // The search begins so that it finds this record, and none in its own fields.
     let end = position - skipped + 4;
@@ -57,9 +67,17 @@ fn open_at<'a>(reader: &Reader<'a>, position: u64, buffer: &mut [u8]) -> io::Res
     }
 }
 
-/// Returns the number of bytes before the zip whose last record is at `position`. Its positions are
-/// counted from there, so the list is not where it is stated to be, but ends at the records.
-fn skipped(reader: &Reader<'_>, position: u64) -> io::Result<u64> {
+/// The facts that the last record of a zip states.
+struct Stated {
+    /// The number of bytes before the zip. Its positions are counted from there, so the list is not
+    /// where it is stated to be, but ends at the records.
+    skipped: u64,
+    /// A list ends there, so it is no bytes that only look like a last record.
+    is_end: bool,
+}
+
+/// Reads the last record, which is at `position`.
+fn stated(reader: &Reader<'_>, position: u64) -> io::Result<Stated> {
     let mut record = [0; RECORD as usize];
     reader.read_exact_at(&mut record, position)?;
     let two = |at| number(&record, at, 2);
@@ -76,12 +94,14 @@ fn skipped(reader: &Reader<'_>, position: u64) -> io::Result<u64> {
     };
     let start = end.checked_sub(size);
     let skipped = start.and_then(|start| start.checked_sub(offset));
-    match (start, skipped) {
-        (Some(start), Some(skipped)) if skipped > 0 && is_at(reader, start, *b"PK\x01\x02")? => {
-            Ok(skipped)
-        }
-        _ => Ok(0),
-    }
+    let is_end = match (start, skipped) {
+        (Some(start), Some(_)) => is_at(reader, start, *b"PK\x01\x02")?,
+        _ => false,
+    };
+    Ok(Stated {
+        skipped: skipped.filter(|_| is_end).unwrap_or(0),
+        is_end,
+    })
 }
 
 /// Returns the position of the record with numbers of 64 bits, if it is right before the one that

@@ -20,6 +20,8 @@ pub(super) struct List<'a> {
     pub(super) replaced: HashSet<u64>,
     /// The entries without a header before their contents.
     pub(super) unreadable: HashSet<u64>,
+    /// The reason why the list ends early.
+    pub(super) damage: Option<io::Error>,
     /// Two entries have bytes in common, or one of them and the list.
     pub(super) overlap: bool,
 }
@@ -34,12 +36,13 @@ impl<'a> List<'a> {
         let mut buffer = buffer();
         let zip = end::open(source, &mut buffer)?;
         let hasher = RandomState::new();
-        let (count, keys) = keys(&zip, &hasher, &mut buffer)?;
+        let (keys, damage) = keys(&zip, &hasher, &mut buffer);
         let mut list = Self {
             zip,
-            count,
+            count: keys.len() as u64,
             replaced: HashSet::new(),
             unreadable: HashSet::new(),
+            damage,
             overlap: false,
         };
         list.find_replaced(keys, &hasher, &mut buffer)?;
@@ -52,8 +55,8 @@ impl<'a> List<'a> {
         self.count - self.replaced.len() as u64
     }
 
-    /// Finds entries of one name. Keys that are the same need not be those of one name, so names are
-    /// compared then.
+    /// Finds entries of one name. Keys that are the same need not be those of one name, so names
+    /// are compared then.
     fn find_replaced(
         &mut self,
         mut keys: Vec<u64>,
@@ -106,8 +109,8 @@ impl<'a> List<'a> {
     }
 }
 
-/// Returns the number of entries, and a key of each name.
-fn keys(zip: &Zip<'_>, hasher: &RandomState, buffer: &mut [u8]) -> io::Result<(u64, Vec<u64>)> {
+/// Returns a key of each name, and the reason why there are fewer entries than stated.
+fn keys(zip: &Zip<'_>, hasher: &RandomState, buffer: &mut [u8]) -> (Vec<u64>, Option<io::Error>) {
     let stated = zip.entries_hint();
     let mut keys = Vec::new();
     let mut entries = zip.entries(buffer);
@@ -118,14 +121,15 @@ fn keys(zip: &Zip<'_>, hasher: &RandomState, buffer: &mut [u8]) -> io::Result<(u
             Err(error) => break Some(into_io(error)),
         }
     };
-    let found = keys.len() as u64;
-    let Some(more) = found.checked_sub(stated) else {
-        return Err(error.unwrap_or_else(cut_off));
-    };
-    // Some programs write only the lower 16 bits of a larger number.
-    let count = if more % (1 << 16) == 0 { found } else { stated };
-    keys.truncate(usize::try_from(count).unwrap_or(usize::MAX));
-    Ok((count, keys))
+    match (keys.len() as u64).checked_sub(stated) {
+        None => (keys, error.or_else(|| Some(cut_off()))),
+        // Some programs write only the lower 16 bits of a larger number.
+        Some(more) if more % (1 << 16) == 0 => (keys, None),
+        Some(_) => {
+            keys.truncate(usize::try_from(stated).unwrap_or(usize::MAX));
+            (keys, None)
+        }
+    }
 }
 
 /// The entries that no later one replaces.

@@ -78,13 +78,16 @@ pub(super) fn unpack(unpacking: &Unpacking<'_>, source: Source<'_>) {
     unpacking.finish(admission.later);
 }
 
-/// Reads the list of a zip. Returns it and the length of the zip in bytes, or `None` if nothing is to
-/// be unpacked, which is reported.
+/// Reads the list of a zip. Returns it and the length of the zip in bytes, or `None` if nothing is
+/// to be unpacked, which is reported.
 fn open<'a>(unpacking: &Unpacking<'_>, source: Source<'a>) -> Option<(List<'a>, u64)> {
     let length = source.length();
     let opened = length.and_then(|length| Ok((List::read(source)?, length)));
     let opened = opened.map_err(|reason| unpacking.fail_archive(reason));
-    let (list, length) = opened.ok()?;
+    let (mut list, length) = opened.ok()?;
+    if let Some(reason) = list.damage.take() {
+        unpacking.fail_archive(reason);
+    }
     // Such a zip can become any number of times as large.
     if list.overlap {
         unpacking.fail_archive(invalid("the entries of the zip overlap"));
