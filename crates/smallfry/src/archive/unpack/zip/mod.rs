@@ -154,17 +154,20 @@ fn target(
 }
 
 fn into_io(error: rawzip::Error) -> io::Error {
-    let kind = match error.into_kind() {
+    let reason = match error.into_kind() {
         ErrorKind::IO(error) => return error,
-        ErrorKind::Eof => io::ErrorKind::UnexpectedEof,
-        _ => io::ErrorKind::InvalidData,
+        ErrorKind::MissingEndOfCentralDirectory => "the record at its end is missing",
+        ErrorKind::Eof => return cut_off(),
+        ErrorKind::InvalidSignature { .. } => "a header is not where it is stated to be",
+        _ => "the record at its end is wrong",
     };
-    io::Error::new(kind, "the zip is damaged or cut off")
+    invalid(&format!("the zip is damaged or cut off: {reason}"))
 }
 
-/// Returns the error of a list that has fewer entries than are stated.
+/// Returns the error of a zip that is shorter than stated.
 fn cut_off() -> io::Error {
-    into_io(ErrorKind::Eof.into())
+    let reason = "the zip is damaged or cut off: it has fewer bytes than it states";
+    io::Error::new(io::ErrorKind::UnexpectedEof, reason)
 }
 
 /// The files of a zip.
