@@ -13,7 +13,6 @@ use common::assert_one_line;
 use common::place::{Place, list};
 use serde_json::Value;
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -275,6 +274,7 @@ fn mirror_makes_a_directory_the_same() {
 #[cfg(target_os = "linux")]
 #[test]
 fn json_of_mirror_has_the_bytes_of_a_name_that_is_not_utf8() {
+    use std::os::unix::ffi::OsStrExt as _;
     let place = Place::new();
     place.done("mirror from to");
     let name = std::ffi::OsStr::from_bytes(b"a\xff");
@@ -466,187 +466,6 @@ fn pack_keeps_the_permissions_of_an_archive_and_the_archive_if_nothing_is_packed
             .count(),
         0
     );
-}
-
-/// Runs `rm --later` with the slots in `state`.
-fn rm_later(place: &Place, paths: &str) -> Output {
-    let mut command = place.command(&format!("rm --later {paths}"));
-    command
-        .env("XDG_STATE_HOME", place.path("state"))
-        .output()
-        .unwrap()
-}
-
-/// Waits until the place holds only the slots, and these are empty.
-fn wait_until_removed(place: &Place) {
-    let began = Instant::now();
-    let is_done = || {
-        let slots = place.path("state/smallfry/removing");
-        let mut slots = fs::read_dir(slots).unwrap();
-        let is_empty = slots.all(|slot| slot.unwrap().metadata().unwrap().len() == 0);
-        is_empty && fs::read_dir(place.path("")).unwrap().count() == 1
-    };
-    while !is_done() {
-        assert!(began.elapsed() < Duration::from_secs(60));
-        thread::sleep(Duration::from_millis(10));
-    }
-}
-
-#[test]
-fn rm_later_removes_in_the_background() {
-    let place = Place::new();
-    let output = rm_later(&place, "from");
-    assert!(output.status.success(), "{output:?}");
-    assert!(!place.path("from").exists());
-    wait_until_removed(&place);
-}
-
-/// The contents of the slot of a tree.
-fn slot_of(path: &Path, error: &str) -> Vec<u8> {
-    let above = fs::metadata(path.parent().unwrap()).unwrap();
-    let rest = format!("\0{}\0{}\0{error}", above.dev(), above.ino());
-    [path.as_os_str().as_bytes(), rest.as_bytes()].concat()
-}
-
-/// Makes the directory of the slots, with these.
-fn make_slots<const N: usize>(place: &Place, contents: [&[u8]; N]) -> [PathBuf; N] {
-    let slots = place.path("state/smallfry/removing");
-    fs::create_dir_all(&slots).unwrap();
-    let mut number = 0;
-    contents.map(|contents| {
-        number += 1;
-        let slot = slots.join(format!("7-{number}"));
-        fs::write(&slot, contents).unwrap();
-        slot
-    })
-}
-
-#[test]
-fn rm_later_goes_on_with_what_a_killed_process_has_left() {
-    let place = Place::new();
-    let left = place.path(".dist.x.smallfry");
-    fs::create_dir_all(left.join("sub")).unwrap();
-    // It was killed before it renamed anything.
-    let missing = place.path(".none.x.smallfry");
-    // Nobody else's file is removed, whatever a slot says.
-    fs::create_dir(place.path("state")).unwrap();
-    let kept = place.path("state/kept");
-    fs::write(&kept, "").unwrap();
-    let slots = [&left, &missing, &kept].map(|path| slot_of(path, ""));
-    let [_, _, slot] = make_slots(&place, slots.each_ref().map(Vec::as_slice));
-    assert!(rm_later(&place, "from").status.success());
-    fs::remove_file(slot).unwrap();
-    wait_until_removed(&place);
-    assert!(kept.exists());
-}
-
-#[test]
-fn rm_later_keeps_the_slot_of_a_tree_whose_disk_is_not_there() {
-    let place = Place::new();
-    // There another disk is mounted, or nothing.
-    let gone = [Path::new("/none"), &place.path("")].map(|above| {
-        let path = above.join(".dist.x.smallfry");
-        format!("{}\0{}\0{}\0", path.display(), 1, 2).into_bytes()
-    });
-    let slots = make_slots(&place, gone.each_ref().map(Vec::as_slice));
-    assert!(rm_later(&place, "-f none").stderr.is_empty());
-    for (slot, contents) in slots.iter().zip(gone) {
-        assert_eq!(fs::read(slot).unwrap(), contents);
-    }
-}
-
-#[test]
-fn rm_later_tells_what_could_not_be_removed_and_tries_again() {
-    let place = Place::new();
-    let left = place.path(".dist.x.smallfry");
-    fs::create_dir(&left).unwrap();
-    make_slots(&place, [&slot_of(&left, "unlink it: Busy")]);
-    let output = rm_later(&place, "from");
-    assert!(output.status.success(), "{output:?}");
-    let said = String::from_utf8(output.stderr).unwrap();
-    let expected = format!(
-        "{}, which was to be removed later: unlink it: Busy",
-        left.display()
-    );
-    assert!(said.contains(&expected), "{said}");
-    wait_until_removed(&place);
-    assert!(rm_later(&place, "-f none").stderr.is_empty());
-}
-
-/// A lock or a pipe of the caller would otherwise stay open until all is removed.
-#[cfg(target_os = "linux")]
-#[test]
-fn rm_later_leaves_no_descriptor_of_the_caller_open() {
-    let place = Place::new();
-    for index in 0..2_000 {
-        fs::write(place.path("from").join(index.to_string()), "").unwrap();
-    }
-    let mut shell = Command::new("sh");
-    shell.args([
-        "-c",
-        "exec 9>lock; \"$0\" rm --later from",
-        env!("CARGO_BIN_EXE_smallfry"),
-    ]);
-    shell
-        .current_dir(place.path(""))
-        .env("XDG_STATE_HOME", place.path("state"));
-    assert!(shell.status().unwrap().success());
-    fs::remove_file(place.path("lock")).unwrap();
-    let removers = || {
-        let processes = fs::read_dir("/proc").unwrap().flatten();
-        let found = processes.map(|process| fs::read_dir(process.path().join("fd")));
-        let links = found
-            .flatten()
-            .flatten()
-            .flatten()
-            .flat_map(|fd| fs::read_link(fd.path()));
-        links
-            .filter(|link| link.starts_with(place.path("")))
-            .collect::<Vec<_>>()
-    };
-    // It closes what it has inherited soon after its start. The slot and the open directories are
-    // its own.
-    let began = Instant::now();
-    while removers()
-        .iter()
-        .any(|path| path.ends_with("lock (deleted)"))
-    {
-        assert!(began.elapsed() < Duration::from_secs(60));
-        thread::sleep(Duration::from_millis(1));
-    }
-    wait_until_removed(&place);
-}
-
-#[test]
-fn rm_later_removes_at_once_while_two_others_are_removed() {
-    let place = Place::new();
-    let slots = place.path("state/smallfry/removing");
-    fs::create_dir_all(&slots).unwrap();
-    let device = fs::metadata(place.path("from")).unwrap().dev();
-    let locked = [0, 1].map(|number| {
-        let slot = fs::File::create(slots.join(format!("{device:x}-{number}"))).unwrap();
-        slot.try_lock().unwrap();
-        slot
-    });
-    assert!(rm_later(&place, "from").status.success());
-    assert_eq!(fs::read_dir(place.path("")).unwrap().count(), 1);
-    drop(locked);
-}
-
-#[test]
-fn rm_later_refuses_and_fails_as_rm_does() {
-    let place = Place::new();
-    for (paths, words) in [
-        (".", "refused"),
-        ("from/..", "refused"),
-        ("none", "unlink none: No such file"),
-    ] {
-        assert_one_line(&rm_later(&place, paths), &["smallfry rm: ", words]);
-    }
-    assert_eq!(list(&place.path("from")), ALL);
-    // Files are removed at once.
-    assert!(rm_later(&place, "from/a.js").status.success());
-    assert_eq!(fs::read_dir(place.path("from")).unwrap().count(), 1);
 }
 
 #[test]

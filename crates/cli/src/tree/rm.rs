@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
     #[arg(short, long, conflicts_with = "json")]
     verbose: bool,
 
-    /// Rename directories at once, and remove them in the background (Unix)
+    /// Rename directories at once, and remove them in the background
     #[arg(long, conflicts_with_all = ["mounts", "threads", "verbose"])]
     later: bool,
 
