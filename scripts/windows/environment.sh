@@ -64,6 +64,7 @@ target_cargo() {
 # Tests the crates that Windows has, with these arguments of cargo.
 test_crates() {
   target_cargo "$GNU" test -q -p smallfry -p smallfry-transcode -p smallfry-package-json -p smallfry-slowfs --features "$CORE_FEATURES" "$@"
+  target_cargo "$GNU" test -q -p smallfry-cli --test rm_later "$@"
 }
 
 # A backtrace takes seconds, since Wine reads all symbols for it.

@@ -20,8 +20,7 @@ trap '/usr/lib/wine/wineserver64 -k || true' EXIT
 
 say 'testing the crates under Wine'
 test_crates
-# The command as a whole is tested on Linux, and here only its parts. Most of the time goes into
-# building it.
+# The rest of the command is tested on Linux. Most of the time goes into building it.
 if is_soak; then target_cargo "$GNU" test -q -p smallfry-cli --bins; fi
 
 scripts/windows/check.sh

@@ -248,19 +248,3 @@ fn rm_later_leaves_no_pipe_of_the_caller_open() {
     );
     wait_until_removed(&place);
 }
-
-/// Such a directory cannot be renamed.
-#[cfg(windows)]
-#[test]
-fn rm_later_fails_as_rm_does_for_a_file_that_is_open() {
-    use std::os::windows::fs::OpenOptionsExt as _;
-    let place = Place::new();
-    let mut options = fs::OpenOptions::new();
-    let path = place.path("from/a.js");
-    let open = options.read(true).share_mode(0).open(&path).unwrap();
-    assert_one_line(&rm_later(&place, "from"), &["smallfry rm: unlink from"]);
-    assert_eq!(list(&place.path("from")), ["a.js"]);
-    drop(open);
-    assert!(rm_later(&place, "from").status.success());
-    wait_until_removed(&place);
-}
