@@ -10,10 +10,9 @@ data=docs/results/data
 arguments() {
   case $1 in
     build) echo build --seconds 60 ;;
-    calls) echo calls --cells 'at once' --seconds 90 ;;
-    copy-tree | remove-tree | unpack | pack | hash-tree) echo "$1" --seconds 80 ;;
-    fsync) echo fsync --cells '500 characters' --runs 10 ;;
-    *) echo "$1" --seconds 80 ;;
+    calls) echo calls --cells at,once --seconds 60 ;;
+    fsync) echo fsync --cells 500,characters ;;
+    *) echo "$1" --seconds 60 ;;
   esac
 }
 
@@ -21,7 +20,7 @@ measure() {
   dir=$1
   shift
   mkdir -p "$data"
-  for name in ${*:-build write-string read-many write-many close fsync fsync-many start calls package-scope copy-tree remove-tree unpack pack hash-tree}; do
+  for name in ${*:-build read-many write-many close fsync fsync-many start calls package-scope}; do
     # shellcheck disable=SC2046 # several words
     $smallfry bench $(arguments "$name") --dir "$dir" --json "$data/$name.whole" >/dev/null
     # What only programs that know the scenario need is as large as the rest.

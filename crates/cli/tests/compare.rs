@@ -43,7 +43,7 @@ fn document(baseline: f64, ours: f64) -> Value {
         "disk": "real",
         "warnings": [],
         "comparisons": [{
-            "scenario": "build", "case": "build", "runtime": "v24.1.0", "sample": "run",
+            "scenario": "build", "case": "build", "runtime": "Node v24.1.0", "sample": "run",
             "rounds": 8, "noise": {"low": 0.99, "estimate": 1.0, "high": 1.01}, "cached": null,
             "rows": [row("Node Promise.all", baseline), row("smallfry bulk", ours)],
         }],

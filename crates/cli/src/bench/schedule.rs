@@ -58,16 +58,29 @@ impl Schedule {
         self.started.elapsed() + self.longest <= time
     }
 
-    /// Returns true if so many more rounds fit as are wanted at least, when each takes as long as
-    /// the one that is not counted has taken until now.
-    pub(crate) fn fits_so_far(&self) -> bool {
+    /// Returns how much of a round is too long for as many rounds as are wanted at least, when each
+    /// takes as long as the one that is not counted has taken until now. Zero if they fit.
+    pub(crate) fn excess(&self) -> Duration {
         let (rounds, time) = match self.budget {
-            Budget::Rounds(_) => return true,
+            Budget::Rounds(_) => return Duration::ZERO,
             Budget::Time(time) => (ENOUGH_ROUNDS, time.max(MAX_TIME)),
             Budget::RoundsWithin(rounds, time) => (rounds.min(ENOUGH_ROUNDS), time),
         };
         let prepared = self.round_started - self.started;
-        prepared + self.round_started.elapsed() * (rounds as u32 + 1) <= time
+        let round = self.round_started.elapsed();
+        let whole = prepared + round * (rounds as u32 + 1);
+        whole.saturating_sub(time) / rounds.max(1) as u32
+    }
+
+    /// Returns how long each further round may be, after the first that counts.
+    pub(crate) fn room(&self) -> Option<Duration> {
+        let (rounds, time) = match self.budget {
+            Budget::Rounds(_) => return None,
+            Budget::Time(time) => (ENOUGH_ROUNDS, time.max(MAX_TIME)),
+            Budget::RoundsWithin(rounds, time) => (rounds.min(ENOUGH_ROUNDS), time),
+        };
+        let left = time.saturating_sub(self.started.elapsed());
+        Some(left / rounds.saturating_sub(1).max(1) as u32)
     }
 
     /// Begins the round that is not counted.

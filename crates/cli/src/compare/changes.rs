@@ -48,14 +48,22 @@ impl Changes {
         };
         let mut known = BTreeSet::new();
         for before in &old.comparisons {
+            // Equal rows differ by as much as the baseline may have moved.
+            let mut moved = 1.0;
             for (index, row) in before.rows.iter().enumerate() {
                 let name = label(before, row);
                 let found = find(old, new, before, row);
                 known.extend(found.map(|(after, row)| label(after, row)));
                 match found {
                     Some((after, it)) => {
-                        let mut change = change([before, after], [row, it], allowed);
+                        let mut change = change([before, after], [row, it], moved, allowed);
                         change.is_baseline = index == 0;
+                        // That of `try` is the user's own program.
+                        if index == 0 && before.scenario != "try" {
+                            moved = change
+                                .ratio
+                                .map_or(1.0, |ratio| ratio.high.max(1.0 / ratio.low));
+                        }
                         changes.rows.push(change);
                     }
                     None => changes.only_old.push(name),
@@ -119,9 +127,11 @@ fn kind(runtime: &str) -> &str {
     runtime.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.')
 }
 
+/// `moved` is the factor by which the baseline of the row may have changed.
 fn change(
     [old, new]: [&Comparison; 2],
     [before, after]: [&Row; 2],
+    moved: f64,
     allowed: Option<f64>,
 ) -> Change {
     let samples = |row: &Row| row.samples().collect::<Vec<f64>>();
@@ -136,9 +146,14 @@ fn change(
     } else {
         new_noise
     };
+    let reach = noisier.reach().max(moved);
     let noise = Noise {
+        itself: Some(Interval {
+            low: 1.0 / reach,
+            estimate: 1.0,
+            high: reach,
+        }),
         rounds: old.rounds.min(new.rounds),
-        ..noisier
     };
     let claim = ratio.map_or(Claim::TooFewRounds, |ratio| noise.claim(ratio));
     let slower = ratio.map_or(0.0, |ratio| 1.0 / ratio.estimate - 1.0);
@@ -176,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_runtime_is_known_without_its_version() {
-        assert_eq!(kind("v24.1.0"), "v");
+        assert_eq!(kind("Node v24.1.0"), "Node v");
         assert_eq!(kind("Bun 1.4.4"), "Bun ");
         assert_eq!(kind("Rust"), "Rust");
     }

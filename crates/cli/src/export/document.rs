@@ -36,7 +36,7 @@ pub(crate) struct Comparison {
     /// The name of the scenario, or `try`.
     pub(crate) scenario: String,
     pub(crate) case: String,
-    /// The program that ran the rows, with its version: `v24.1.0`, `Rust`.
+    /// The program that ran the rows, with its version: `Node v24.1.0`, `Rust`.
     pub(crate) runtime: String,
     /// The work that a sample times: `run`, `call`, `write` or `look-up`.
     pub(crate) sample: String,

@@ -57,8 +57,6 @@ pub(super) fn printable(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::ffi::OsStr;
-    use std::os::unix::ffi::OsStrExt;
 
     #[test]
     fn printable_has_no_control_characters() {
@@ -66,8 +64,11 @@ mod tests {
         assert_eq!(message, "copy a\\nb\\u{1b}]0;x\\u{7} to ä");
     }
 
+    #[cfg(unix)]
     #[test]
     fn quoted_is_read_by_a_shell() {
+        use std::ffi::OsStr;
+        use std::os::unix::ffi::OsStrExt as _;
         for name in [
             &b"a b"[..],
             b"it's",

@@ -58,7 +58,7 @@ pub(crate) fn screen(
             left_out += 1;
             continue;
         }
-        let heading = format!("{}, {}", comparison.case, comparison.runtime);
+        let heading = format!("{}, {}", comparison.runtime, comparison.case);
         let headings = match lines {
             MAX_LINES => format!("{:>9}  {:gap$}times as fast (95 %)", "median", ""),
             _ => String::new(),

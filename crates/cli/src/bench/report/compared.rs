@@ -31,12 +31,12 @@ pub(crate) fn comparisons<C: Display>(
             let mut rows: Vec<usize> = (0..view.rows.len()).filter(of).collect();
             rows.retain(|row| *row != baseline && !is_itself(&view.rows[*row]));
             rows.insert(0, baseline);
-            let runtime = view.rows[baseline].runtime.name();
+            let runtime = view.rows[baseline].runtime.full_name();
             let noise = noise(&view, baseline);
             found.push(Comparison {
                 scenario: scenario.to_owned(),
                 case: result.case.to_string(),
-                runtime: runtime.to_owned(),
+                runtime,
                 sample: sample.to_owned(),
                 rounds: results.rounds,
                 noise: noise.itself,

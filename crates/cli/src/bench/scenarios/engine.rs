@@ -5,11 +5,14 @@ use crate::bench::failure::Failure;
 use crate::bench::host;
 use crate::bench::results::{CaseResult, Results};
 use crate::bench::runtime::Row;
+use crate::bench::runtime::protocol::{Functions, Threads};
 use crate::bench::runtime::strace::Strace;
 use crate::bench::schedule::Schedule;
 use crate::bench::session::Session;
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
+use std::time::{Duration, Instant};
 
 /// Returns the number of runs in a round.
 pub(super) fn turns<S: Scenario>(session: &Session) -> usize {
@@ -132,51 +135,135 @@ pub(super) fn run<S: Scenario>(session: &mut Session) -> Result<Results<S::Case>
         &mut schedule,
         strace.as_ref(),
     )?;
-    drop_cases(session, S::FACTS.name, &mut results, &left_out);
+    let (left_out, first) = left_out;
+    drop_left_out(session, S::FACTS.name, &mut results, &left_out, first);
     scenario.finish(&mut results);
     Ok(results)
 }
 
-/// Drops the cases that were left out, and says what adds them.
-fn drop_cases<C: Display>(
+/// The cases and the rows for which there is no time.
+#[derive(Default)]
+struct LeftOut {
+    cases: BTreeSet<usize>,
+    /// Rows of the first case, by their index.
+    rows: BTreeSet<usize>,
+}
+
+impl LeftOut {
+    fn has(&self, (case, row): (usize, usize), first: usize) -> bool {
+        self.cases.contains(&case) || case == first && self.rows.contains(&row)
+    }
+}
+
+/// Drops what was left out, and says what adds it.
+fn drop_left_out<C: Display>(
     session: &Session,
     name: &str,
     results: &mut Results<C>,
-    left_out: &BTreeSet<usize>,
+    left_out: &LeftOut,
+    first: usize,
 ) {
-    let Some(first) = left_out.first() else {
-        return;
+    let say = |count: usize, of: usize, what: &str, option: &str, example: &str| {
+        session.leave_out(format!(
+            "{count} of {of} {what} left out, which take too long here: smallfry bench {name} \
+             {option} {:?}, or --all for all",
+            example.replace(',', "")
+        ));
     };
-    let first = &results.cases[*first].case;
-    session.leave_out(format!(
-        "{} of {} cases left out, which take too long here: smallfry bench {name} --cells {:?}, or \
-         --all for all",
-        left_out.len(),
-        results.cases.len(),
-        first.to_string().replace(',', "")
-    ));
+    if let Some(row) = left_out.rows.first() {
+        let CaseResult { rows, outcomes, .. } = &mut results.cases[first];
+        say(
+            left_out.rows.len(),
+            rows.len(),
+            "rows",
+            "--rows",
+            rows[*row].label.split(',').next().unwrap_or_default(),
+        );
+        retain(rows, &left_out.rows);
+        retain(outcomes, &left_out.rows);
+    }
+    if let Some(case) = left_out.cases.first() {
+        let example = results.cases[*case].case.to_string();
+        let of = results.cases.len();
+        say(left_out.cases.len(), of, "cases", "--cells", &example);
+        retain(&mut results.cases, &left_out.cases);
+    }
+}
+
+/// Removes the items with these indices.
+fn retain<T>(items: &mut Vec<T>, without: &BTreeSet<usize>) {
     let mut index = 0..;
-    results
-        .cases
-        .retain(|_| index.next().is_none_or(|index| !left_out.contains(&index)));
+    items.retain(|_| index.next().is_none_or(|index| !without.contains(&index)));
+}
+
+/// Returns the last cases, until the others have room in a round. Runs that strace watches do not
+/// show how long runs are that count.
+fn too_long(
+    mut times: BTreeMap<usize, Duration>,
+    first: usize,
+    room: Option<Duration>,
+) -> BTreeSet<usize> {
+    let mut found = BTreeSet::new();
+    let own = times.remove(&first).unwrap_or_default();
+    let Some(mut room) = room.map(|room| room.saturating_sub(own)) else {
+        return found;
+    };
+    for (case, time) in times {
+        if found.is_empty() && time <= room {
+            room -= time;
+        } else {
+            found.insert(case);
+        }
+    }
+    found
+}
+
+/// Returns the slowest rows, until they took so much time, of those that are neither a baseline nor
+/// smallfry's as programs use it.
+fn slowest(rows: &[Row], mut times: Vec<(usize, Duration)>, excess: Duration) -> BTreeSet<usize> {
+    let is_baseline = |index: usize| {
+        let row = &rows[index];
+        let is_alike = |other: &Row| other.runtime.name() == row.runtime.name();
+        let name = &row.implementation;
+        let double = format!("{name} A/A");
+        name.ends_with(" A/A")
+            || rows
+                .iter()
+                .any(|it| is_alike(it) && it.implementation == double)
+            || rows.iter().position(is_alike) == Some(index)
+    };
+    let is_ours = |row: &Row| {
+        row.launch.functions == Functions::Smallfry && matches!(row.way.threads, Threads::Auto)
+    };
+    times.retain(|(row, _)| !is_ours(&rows[*row]) && !is_baseline(*row));
+    times.sort_by_key(|(_, time)| Reverse(*time));
+    let mut saved = Duration::ZERO;
+    let enough = |(_, time): &(usize, Duration)| {
+        let goes_on = saved < excess;
+        saved += *time;
+        goes_on
+    };
+    let found = times.into_iter().take_while(enough);
+    found.map(|(row, _)| row).collect()
 }
 
 /// Runs rounds until the budget is spent, after one (`None`) that is not counted; in each, every
-/// row of every case once, in random order within its group. Returns the cases that were left out,
-/// because that first round shows that there is no time for them.
+/// row of every case once, in random order within its group. Returns what was left out, because that
+/// first round shows that there is no time for it, and the first case.
 fn measure<S: Scenario>(
     session: &mut Session,
     scenario: &mut S,
     results: &mut Results<S::Case>,
     schedule: &mut Schedule,
     strace: Option<&Strace>,
-) -> Result<BTreeSet<usize>, Failure> {
+) -> Result<(LeftOut, usize), Failure> {
     let mut places = Vec::new();
     for (index, result) in results.cases.iter().enumerate() {
         places.extend((0..result.rows.len()).map(|row| (index, row)));
     }
     let max_rounds = max_rounds::<S>(session, results);
-    let mut left_out = BTreeSet::new();
+    let mut left_out = LeftOut::default();
+    let mut first = 0;
     let mut round = None;
     let mut count = 0;
     schedule.begin();
@@ -191,16 +278,26 @@ fn measure<S: Scenario>(
             Some(_) => (S::group(&results.cases[*case].case), 0),
         };
         places.sort_by_cached_key(group);
-        let mut begun = BTreeSet::new();
+        if round.is_none() {
+            first = places.first().map_or(0, |(case, _)| *case);
+        }
+        let mut begun = first;
+        let mut times = Vec::new();
+        let mut case_times = BTreeMap::<usize, Duration>::new();
         for (done, &(case, row)) in places.iter().enumerate() {
             count += 1;
-            if round.is_none() && !begun.contains(&case) {
-                if !begun.is_empty() && !schedule.fits_so_far() {
-                    left_out.insert(case);
+            if round.is_none() && case != begun {
+                if begun == first && left_out.cases.is_empty() {
+                    let rows = &results.cases[first].rows;
+                    left_out.rows = slowest(rows, times.clone(), schedule.excess());
+                }
+                if !left_out.rows.is_empty() || !schedule.excess().is_zero() {
+                    left_out.cases.insert(case);
                     continue;
                 }
-                begun.insert(case);
+                begun = case;
             }
+            let turn_started = Instant::now();
             let result = &mut results.cases[case];
             let part = schedule.used(done as f64 / places.len() as f64);
             let (name, label) = (S::FACTS.name, &result.rows[row].label);
@@ -231,13 +328,26 @@ fn measure<S: Scenario>(
                 Ok(times) => Ok(times),
             };
             result.outcomes[row].record(answer, round);
+            let took = turn_started.elapsed();
+            if round.is_none() && case == first {
+                times.push((row, took));
+            }
+            *case_times.entry(case).or_default() += took;
         }
-        places.retain(|(case, _)| !left_out.contains(case));
+        if round.is_none() && left_out.cases.is_empty() && begun == first {
+            left_out.rows = slowest(&results.cases[first].rows, times, schedule.excess());
+        }
+        if round == Some(0) {
+            left_out
+                .cases
+                .extend(too_long(case_times, first, schedule.room()));
+        }
+        places.retain(|place| !left_out.has(*place, first));
         results.rounds += usize::from(round.is_some());
         let full = max_rounds.is_some_and(|max| results.rounds >= max);
         round = schedule.next_round().filter(|_| !full);
         if round.is_none() {
-            return Ok(left_out);
+            return Ok((left_out, first));
         }
     }
 }

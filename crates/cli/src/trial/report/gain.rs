@@ -114,7 +114,10 @@ impl Gain {
         results: &Results,
     ) -> Vec<Comparison> {
         let runtime = match &results.counts {
-            Ok(counts) => counts.versions().into_iter().collect::<Vec<_>>().join(", "),
+            Ok(counts) => {
+                let versions = counts.versions().into_iter().collect::<Vec<_>>();
+                format!("Node {}", versions.join(", "))
+            }
             Err(_) => String::new(),
         };
         let shown = [("wall time", 0), ("processor time", 3)];

@@ -72,7 +72,7 @@ pub(super) fn screen(session: &Session, case: &Case, view: &View, rounds: usize)
     screen.fact("Yours", "smallfry try --outputs dist -- npm run build");
     screen.fact(
         "More",
-        "--details   --json FILE   --tree YOUR_PROJECT   --dir DIR",
+        "--details   --html FILE   --json FILE   --tree YOUR_PROJECT   --dir DIR",
     );
     screen
 }
