@@ -10,10 +10,15 @@
 mod bench;
 mod compare;
 mod export;
+mod failure;
+mod host;
+mod output;
+mod process;
 mod report;
 mod scope;
 mod signals;
 mod slow;
+mod stats;
 mod tree;
 mod trial;
 mod usage;

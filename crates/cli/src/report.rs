@@ -1,7 +1,7 @@
 //! `smallfry report`: a result file of `bench` or `try` in other formats.
 
-use crate::bench::failure::{self, Failure};
 use crate::export::{Document, ExportOptions, Exports};
+use crate::failure::{self, Failure};
 use clap::Args;
 use serde_json::Map;
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! `smallfry completions` and `smallfry man`: the command line for shells and for `man`.
 
-use crate::bench::failure::{self, Failure};
+use crate::failure::{self, Failure};
 use clap::{Args, Command};
 use clap_complete::Shell;
 use std::fs;

@@ -2,17 +2,17 @@
 //! and answered in ten lines.
 
 use super::arguments::Arguments as Bench;
-use super::failure::{self, Failure};
-use super::interrupt::Interrupt;
 use super::report::page::Page;
-use super::report::screen::Screen;
-use super::report::text;
 use super::runtime::node;
 use super::scenarios::{self, Entry};
 use super::schedule::Budget;
 use super::session::Session;
-use super::stats::claim::{Claim, ENOUGH_ROUNDS, Noise};
 use crate::export::document::{Comparison, Row};
+use crate::failure::{self, Failure};
+use crate::output::screen::Screen;
+use crate::output::text;
+use crate::process::interrupt::Interrupt;
+use crate::stats::claim::{Claim, ENOUGH_ROUNDS, Noise};
 use clap::{Args, Parser};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -202,7 +202,7 @@ fn advise(arguments: &Arguments, interrupt: &Interrupt) -> Result<bool, Failure>
     ];
     let node = session.nodes.first().map(|node| node.runtime.full_name());
     let facts: Vec<String> = facts.into_iter().chain(node).collect();
-    let mut screen = Screen::titled(&facts);
+    let mut screen = Screen::new(&facts);
     for (word, line) in lines {
         screen.fact(word, &line);
     }

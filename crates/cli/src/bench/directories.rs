@@ -5,8 +5,8 @@
 //! directories.
 
 use super::disk::{Slow, UNDELAYED};
-use super::failure::Failure;
-use super::interrupt::Interrupt;
+use crate::failure::Failure;
+use crate::process::interrupt::Interrupt;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 

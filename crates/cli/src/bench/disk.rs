@@ -4,9 +4,9 @@
 //! ended, then the child is asked to end, which unmounts. It unmounts by itself when this process
 //! is killed. On systems that have no slow disks the child says so.
 
-use super::child::{Child, this_program};
-use super::failure::Failure;
-use super::interrupt::Interrupt;
+use crate::failure::Failure;
+use crate::process::child::{Child, this_program};
+use crate::process::interrupt::Interrupt;
 use crate::slow::apart;
 use std::fs::File;
 use std::io;

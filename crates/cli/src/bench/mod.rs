@@ -15,16 +15,11 @@
 
 mod advise;
 mod arguments;
-pub(crate) mod child;
 mod directories;
 pub(crate) mod disk;
 mod document;
-pub(crate) mod failure;
-pub(crate) mod host;
-pub(crate) mod interrupt;
 mod options;
 mod plan;
-pub(crate) mod progress;
 pub(crate) mod report;
 mod results;
 pub(crate) mod runtime;
@@ -32,7 +27,6 @@ mod scenarios;
 mod schedule;
 mod serve;
 mod session;
-pub(crate) mod stats;
 mod terminal;
 
 pub(crate) use advise::{Arguments as Advise, run as advise};
@@ -41,8 +35,8 @@ pub(crate) use runtime::native::SUBCOMMAND as DRIVER;
 pub(crate) use serve::serve as drive;
 
 use crate::export::Exports;
-use failure::Failure;
-use interrupt::Interrupt;
+use crate::failure::{self, Failure};
+use crate::process::interrupt::Interrupt;
 use report::page::Page;
 use runtime::node;
 use session::Session;

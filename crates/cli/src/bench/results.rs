@@ -3,7 +3,7 @@
 use super::runtime::Row;
 use super::runtime::protocol::Times;
 use super::runtime::strace::Flushes;
-use super::stats::percentiles::median;
+use crate::stats::percentiles::median;
 use serde::Serialize;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! The number of rounds: a fixed one, or until the time is spent and there are enough for a verdict.
 
-use super::stats::claim::ENOUGH_ROUNDS;
+use crate::stats::claim::ENOUGH_ROUNDS;
 use std::time::{Duration, Instant};
 
 #[derive(Clone, Copy, Debug)]

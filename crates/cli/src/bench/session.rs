@@ -2,15 +2,15 @@
 
 use super::directories::Directories;
 use super::disk;
-use super::failure::Failure;
-use super::host::{self, Host};
-use super::interrupt::Interrupt;
 use super::options::{Extent, Options};
-use super::progress::Progress;
 use super::runtime::node::{self, Package};
 use super::runtime::protocol::Functions;
 use super::runtime::{Kind, Row, Runtime, Way, jvm};
 use super::schedule::Budget;
+use crate::failure::Failure;
+use crate::host::{self, Host};
+use crate::output::progress::Progress;
+use crate::process::interrupt::Interrupt;
 use std::cell::RefCell;
 use std::path::Path;
 

@@ -3,12 +3,12 @@
 use super::disk;
 use super::options::{Extent, Options};
 use super::report::page::Page;
-use super::report::text;
 use super::runtime::jvm;
 use super::scenarios::{self, Entry};
 use super::schedule::Budget;
 use super::session::Session;
-use super::stats::claim::ENOUGH_ROUNDS;
+use crate::output::text;
+use crate::stats::claim::ENOUGH_ROUNDS;
 use std::fmt::Write as _;
 use std::io::Write as _;
 

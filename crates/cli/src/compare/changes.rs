@@ -1,9 +1,9 @@
 //! How many times as fast each row has become.
 
-use crate::bench::stats::bootstrap::{self, Interval};
-use crate::bench::stats::claim::{Claim, Noise};
 use crate::export::Document;
 use crate::export::document::{Bucket, Comparison, Row};
+use crate::stats::bootstrap::{self, Interval};
+use crate::stats::claim::{Claim, Noise};
 use serde::Serialize;
 use std::collections::BTreeSet;
 

@@ -1,11 +1,11 @@
 //! Result files, and several of them merged.
 
-use crate::bench::failure::Failure;
-use crate::bench::stats::bootstrap;
-use crate::bench::stats::claim::Noise;
-use crate::bench::stats::percentiles::median;
 use crate::export::Document;
 use crate::export::document::{Bucket, Comparison, Row};
+use crate::failure::Failure;
+use crate::stats::bootstrap;
+use crate::stats::claim::Noise;
+use crate::stats::percentiles::median;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -10,7 +10,7 @@ mod files;
 mod host;
 mod screen;
 
-use crate::bench::failure::Failure;
+use crate::failure::Failure;
 use changes::Changes;
 use clap::Args;
 use std::path::PathBuf;

@@ -1,10 +1,10 @@
 //! The answer: how many rows are faster and slower, and the largest changes.
 
 use super::changes::{Change, Changes};
-use crate::bench::report::screen::Screen;
-use crate::bench::report::text;
-use crate::bench::stats::claim::Claim;
 use crate::export::Document;
+use crate::output::screen::Screen;
+use crate::output::text;
+use crate::stats::claim::Claim;
 use std::io::Write as _;
 
 /// The maximum number of rows without `--details`.
@@ -25,7 +25,7 @@ pub(super) fn of(
     };
     let rows = changes.rows.len();
     let days = format!("{} -> {}", old.day(), new.day());
-    let mut screen = Screen::titled(&[
+    let mut screen = Screen::new(&[
         "smallfry compare".to_owned(),
         format!("{rows} rows"),
         versions,

@@ -213,7 +213,7 @@ fn curves(
                 _ => String::new(),
             })
             .y_desc(format!("time of a {sample}, {}", unit.name))
-            .y_label_formatter(&|y| crate::bench::report::text::number(*y))
+            .y_label_formatter(&|y| crate::output::text::number(*y))
             .label_style(("sans-serif", 14))
             .light_line_style(TRANSPARENT)
             .draw()?;

@@ -1,10 +1,10 @@
 //! The part that the result files of `bench` and `try` have in common: rows beside each other, with
 //! every sample and what the samples say.
 
-use crate::bench::failure::Failure;
-use crate::bench::host::Host;
-use crate::bench::stats::bootstrap::Interval;
-use crate::bench::stats::claim::Claim;
+use crate::failure::Failure;
+use crate::host::Host;
+use crate::stats::bootstrap::Interval;
+use crate::stats::claim::Claim;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::iter;

@@ -1,6 +1,6 @@
 //! A result file that appears when it is whole.
 
-use crate::bench::failure::Failure;
+use crate::failure::Failure;
 use smallfry::WriteOptions;
 use std::io;
 use std::path::{Path, PathBuf};

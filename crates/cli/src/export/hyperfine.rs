@@ -2,7 +2,7 @@
 //!
 //! <https://github.com/sharkdp/hyperfine>, `--export-json`. Times are in seconds.
 
-use crate::bench::stats::percentiles::median;
+use crate::stats::percentiles::median;
 use serde::Serialize;
 use statrs::statistics::Statistics as _;
 

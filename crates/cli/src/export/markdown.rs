@@ -2,7 +2,7 @@
 
 use super::document::{Comparison, Document, Row};
 use super::words;
-use crate::bench::report::text;
+use crate::output::text;
 use std::fmt::Write as _;
 
 pub(super) fn of(document: &Document) -> String {

@@ -16,7 +16,7 @@ pub(crate) use document::Document;
 pub(crate) use file::File;
 pub(crate) use options::ExportOptions;
 
-use crate::bench::failure::Failure;
+use crate::failure::Failure;
 use serde_json::{Map, Value};
 
 /// A format, as text, of a document and of all that the scenario knows.

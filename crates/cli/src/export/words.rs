@@ -1,8 +1,8 @@
 //! Words that several formats share.
 
 use super::document::{Comparison, Document};
-use crate::bench::report::text;
-use crate::bench::stats::claim::{Claim, Noise};
+use crate::output::text;
+use crate::stats::claim::{Claim, Noise};
 
 pub(super) fn claim(claim: Claim) -> &'static str {
     match claim {

@@ -3,7 +3,7 @@
 
 use super::answer::{Answer, Facts, Failure, Nearest};
 use super::words;
-use crate::bench::report::text::{width, wrap};
+use crate::output::text::{width, wrap};
 use serde::Serialize;
 use smallfry_package_json::{Format, ModuleType};
 use std::fmt::Write;

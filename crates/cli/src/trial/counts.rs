@@ -3,7 +3,7 @@
 //! "smallfry-count/1").
 
 use super::process::Usage;
-use crate::bench::failure::Failure;
+use crate::failure::Failure;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::Path;

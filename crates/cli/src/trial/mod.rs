@@ -27,10 +27,10 @@ mod system_calls;
 
 pub(crate) use arguments::Arguments;
 
-use crate::bench::failure::{self, Failure};
-use crate::bench::interrupt::Interrupt;
-use crate::bench::progress::Progress;
 use crate::export::{Exports, File};
+use crate::failure::{self, Failure};
+use crate::output::progress::Progress;
+use crate::process::interrupt::Interrupt;
 use answer::{Answer, FailedRun, Pair, Results, Sameness};
 use counts::Counts;
 use process::{Runner, Usage};

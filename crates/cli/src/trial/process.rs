@@ -2,8 +2,8 @@
 
 use super::subject::{Side, Subject};
 use super::system::{self, Child, Processor};
-use crate::bench::failure::Failure;
-use crate::bench::interrupt::{Interrupt, Running};
+use crate::failure::Failure;
+use crate::process::interrupt::{Interrupt, Running};
 use serde::Serialize;
 use std::fmt::Display;
 use std::fs::File;

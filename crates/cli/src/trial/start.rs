@@ -1,9 +1,9 @@
 //! The cost of loading smallfry: Node started in turn with and without it, to do nothing.
 
 use super::subject::{Side, Subject};
-use crate::bench::failure::Failure;
-use crate::bench::interrupt::Interrupt;
-use crate::bench::stats::percentiles::median;
+use crate::failure::Failure;
+use crate::process::interrupt::Interrupt;
+use crate::stats::percentiles::median;
 use serde::Serialize;
 use std::path::Path;
 use std::process::Stdio;

@@ -2,8 +2,8 @@
 
 use super::arguments::Arguments;
 use super::system;
-use crate::bench::failure::Failure;
 use crate::bench::runtime::node;
+use crate::failure::Failure;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;

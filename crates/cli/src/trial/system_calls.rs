@@ -1,7 +1,7 @@
 //! Where a program other than Node spends its time on files, as counted by strace.
 
 use super::process::Runner;
-use crate::bench::failure::Failure;
+use crate::failure::Failure;
 use std::process::Command;
 
 /// Processor time in the kernel, by kind of call; see strace(1), `-c`.

@@ -1,11 +1,12 @@
 //! The first screen of scenarios without one of their own: how many comparisons show a gain, and
 //! those that come first.
 
-use super::screen::{self, Screen};
-use super::text;
+use super::screens;
 use crate::bench::session::Session;
-use crate::bench::stats::claim::{Claim, ENOUGH_ROUNDS, Noise};
 use crate::export::document::{Comparison, Row};
+use crate::output::screen::{self, Screen};
+use crate::output::text;
+use crate::stats::claim::{Claim, ENOUGH_ROUNDS, Noise};
 use std::cmp::Reverse;
 
 /// The lines of rows and of their headings.
@@ -46,7 +47,7 @@ pub(crate) fn screen(
     comparisons: &[Comparison],
 ) -> Screen {
     let rounds = comparisons.iter().map(|it| it.rounds).max().unwrap_or(0);
-    let mut screen = Screen::new(name, question.asked, session, rounds);
+    let mut screen = screens::begin(name, question.asked, session, rounds);
     let compared: Vec<&Comparison> = comparisons.iter().filter(|it| it.rows.len() > 1).collect();
     let mut lines = MAX_LINES;
     let mut left_out = 0;
@@ -95,7 +96,7 @@ pub(crate) fn screen(
             rounds,
         };
         let baseline = noisiest.baseline().map_or("", |row| &row.name);
-        screen.noise(session, baseline, noise);
+        screens::noise(&mut screen, session, baseline, noise);
     }
     if rounds < ENOUGH_ROUNDS {
         let enough = format!("repeat with --runs {ENOUGH_ROUNDS}, for a verdict");
@@ -156,7 +157,7 @@ fn cut(text: &str, columns: usize) -> String {
 
 /// Returns sentences about runs that drift, and about runs that took far too long.
 pub(crate) fn warnings(comparisons: &[Comparison]) -> Vec<String> {
-    use crate::bench::stats::drift::{drift, rounds};
+    use crate::stats::drift::{drift, rounds};
     /// A run that takes this many times the median of its row is an outlier.
     const OUTLIER: f64 = 2.0;
     let mut said = Vec::new();

@@ -3,9 +3,9 @@
 use super::view::{Time, View};
 use crate::bench::results::{CaseResult, Results, RowResult};
 use crate::bench::runtime::Row as Runner;
-use crate::bench::stats::claim::Noise;
-use crate::bench::stats::percentiles::median;
 use crate::export::document::{Bucket, Comparison, Phase, Row};
+use crate::stats::claim::Noise;
+use crate::stats::percentiles::median;
 use hdrhistogram::Histogram;
 use std::fmt::Display;
 

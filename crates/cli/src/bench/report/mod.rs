@@ -4,6 +4,5 @@ pub(crate) mod answer;
 pub(crate) mod cases;
 pub(crate) mod compared;
 pub(crate) mod page;
-pub(crate) mod screen;
-pub(crate) mod text;
+pub(crate) mod screens;
 pub(crate) mod view;

@@ -1,11 +1,11 @@
 //! A page for the terminal: tables and notes first, then sentences.
 
-use super::screen::Screen;
-use super::text;
 use crate::bench::results::Results;
 use crate::bench::session::Session;
-use crate::bench::stats::bootstrap::Interval;
-use crate::bench::stats::claim::{Claim, ENOUGH_ROUNDS, Noise};
+use crate::output::screen::Screen;
+use crate::output::text;
+use crate::stats::bootstrap::Interval;
+use crate::stats::claim::{Claim, ENOUGH_ROUNDS, Noise};
 use std::fmt::{Display, Write as _};
 
 /// A baseline that may differ from itself by more deserves a warning.

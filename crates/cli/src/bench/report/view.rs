@@ -1,13 +1,13 @@
 //! Medians, ratios and usage by row, and the sentences about them.
 
 use super::page::{Page, verdict};
-use super::text;
 use crate::bench::results::{CaseResult, RowResult};
 use crate::bench::runtime::protocol::{Times, Usage};
 use crate::bench::runtime::{Kind, Row};
-use crate::bench::stats::bootstrap::{self, Interval};
-use crate::bench::stats::claim::Noise;
-use crate::bench::stats::percentiles::median;
+use crate::output::text;
+use crate::stats::bootstrap::{self, Interval};
+use crate::stats::claim::Noise;
+use crate::stats::percentiles::median;
 
 /// The nanoseconds that count of a run, of a part of it if one is named.
 pub(crate) type Time = fn(&Times, &str) -> Option<f64>;

@@ -4,8 +4,8 @@
 use super::node::peer_directory;
 use super::protocol::Functions;
 use super::{Kind, Runtime};
-use crate::bench::failure::{Attempt, Failure};
-use crate::bench::interrupt::Interrupt;
+use crate::failure::{Attempt, Failure};
+use crate::process::interrupt::Interrupt;
 use std::ffi::OsString;
 use std::path::Path;
 

@@ -17,9 +17,9 @@ pub(crate) mod peer;
 pub(crate) mod protocol;
 pub(crate) mod strace;
 
-use super::child::{Child, this_program};
-use super::failure::{Attempt, Failure};
-use super::interrupt::Interrupt;
+use crate::failure::{Attempt, Failure};
+use crate::process::child::{Child, this_program};
+use crate::process::interrupt::Interrupt;
 use peer::{ANSWER_TIMEOUT, Peer, PeerError, complaint};
 use protocol::{Functions, Launch, Style, Threads, Usage};
 use serde::{Deserialize, Serialize};

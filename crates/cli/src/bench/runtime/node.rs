@@ -4,8 +4,8 @@
 use super::peer::PeerError;
 use super::protocol::{ASK_DURABILITY, Functions, Launch, Reply};
 use super::{Kind, Runtime, in_source_tree, script_arguments};
-use crate::bench::failure::{Attempt, Failure};
-use crate::bench::interrupt::Interrupt;
+use crate::failure::{Attempt, Failure};
+use crate::process::interrupt::Interrupt;
 use std::path::{Path, PathBuf};
 
 /// Joins `driver.js`, the drivers of the scenarios, and the call that starts them, to one script:

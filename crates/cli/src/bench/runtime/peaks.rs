@@ -8,7 +8,7 @@
 //! that started it.
 
 use super::protocol::Peaks;
-use crate::bench::host::number;
+use crate::host::number;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;

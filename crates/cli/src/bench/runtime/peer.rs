@@ -1,9 +1,9 @@
 //! The process of one row, seen from the bench.
 
 use super::protocol::{Hello, PeerFailure, Reply};
-use crate::bench::child::Child;
-use crate::bench::failure::Failure;
-use crate::bench::interrupt::Interrupt;
+use crate::failure::Failure;
+use crate::process::child::Child;
+use crate::process::interrupt::Interrupt;
 use derive_more::Display;
 use serde::Serialize;
 use serde_json::json;

@@ -4,7 +4,7 @@
 //! A request is `{"<scenario>": {...}}`; each scenario defines its own. `driver.js` beside this
 //! file, the scenarios' `driver.js` and `peers/` speak the same protocol.
 
-pub(crate) use crate::bench::child::Usage;
+pub(crate) use crate::process::child::Usage;
 use derive_more::Display;
 use serde::{Deserialize, Serialize};
 use smallfry_bench_closing as closing;

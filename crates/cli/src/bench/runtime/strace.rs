@@ -1,7 +1,7 @@
 //! Counts what a row's process flushes, by strace: in a run of its own, which is not timed.
 
-use crate::bench::child::this_program;
-use crate::bench::failure::Failure;
+use crate::failure::Failure;
+use crate::process::child::this_program;
 use serde::Serialize;
 use std::fs::{read_dir, read_to_string};
 use std::io;

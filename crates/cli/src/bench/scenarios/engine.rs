@@ -1,14 +1,14 @@
 //! Runs a scenario: rounds until the budget is spent, each run in a process of its own.
 
 use super::scenario::{Fault, Scenario, Turn};
-use crate::bench::failure::Failure;
-use crate::bench::host;
 use crate::bench::results::{CaseResult, Results};
 use crate::bench::runtime::Row;
 use crate::bench::runtime::protocol::{Functions, Threads};
 use crate::bench::runtime::strace::Strace;
 use crate::bench::schedule::Schedule;
 use crate::bench::session::Session;
+use crate::failure::Failure;
+use crate::host;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;

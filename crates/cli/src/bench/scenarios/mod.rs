@@ -30,11 +30,11 @@ mod unpack;
 mod write_many;
 mod write_string;
 
-use super::failure::Failure;
 use super::report::page::Page;
 use super::report::{answer, compared};
 use super::session::Session;
 use crate::export::document::Comparison;
+use crate::failure::Failure;
 use scenario::{Facts, Scenario, Serve};
 use serde_json::Value;
 

@@ -1,6 +1,5 @@
 //! The trait of a scenario, and what it is given for each run.
 
-use crate::bench::failure::Failure;
 use crate::bench::report::answer::Question;
 use crate::bench::report::cases::Report;
 use crate::bench::report::page::Page;
@@ -12,6 +11,7 @@ use crate::bench::runtime::peer::PeerError;
 use crate::bench::runtime::protocol::{Launch, PeerFailure, Reply, Times};
 use crate::bench::runtime::strace::{Flushes, Strace};
 use crate::bench::session::Session;
+use crate::failure::Failure;
 use derive_more::From;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

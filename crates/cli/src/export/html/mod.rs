@@ -3,8 +3,8 @@
 use super::charts;
 use super::document::{Comparison, Document, Row};
 use super::{csv, words};
-use crate::bench::report::text;
-use crate::bench::stats::claim::Claim;
+use crate::output::text;
+use crate::stats::claim::Claim;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! Where the time on small files went.
 
 use super::sentence::{plural, say};
-use crate::bench::report::text;
+use crate::output::text;
 use crate::trial::counts::{Counts, Part};
 use crate::trial::system_calls::Summary;
 use std::fmt::Write as _;

@@ -1,12 +1,12 @@
 //! Times of both sides, and the verdict.
 
 use super::sentence::{plural, say};
-use crate::bench::report::text;
-use crate::bench::stats::bootstrap::{self, Interval};
-use crate::bench::stats::claim::{Claim, Noise};
-use crate::bench::stats::percentiles::median;
 use crate::export::document::{Comparison, Row};
 use crate::export::hyperfine::{self, Runs};
+use crate::output::text;
+use crate::stats::bootstrap::{self, Interval};
+use crate::stats::claim::{Claim, Noise};
+use crate::stats::percentiles::median;
 use crate::trial::answer::{Pair, Results};
 use crate::trial::process::Usage;
 use crate::trial::schedule::ENOUGH_PAIRS;

@@ -21,9 +21,9 @@
 use super::gain::Gain;
 use super::same;
 use crate::bench::disk;
-use crate::bench::failure::Failure;
-use crate::bench::host::Host;
 use crate::export::Document;
+use crate::failure::Failure;
+use crate::host::Host;
 use crate::trial::answer::{Answer, Pair, Results, Sameness};
 use crate::trial::arguments::Arguments;
 use crate::trial::counts::Counts;

@@ -15,7 +15,7 @@ pub(super) use json::document;
 use super::answer::{Answer, FailedRun, Results, Sameness};
 use super::arguments::Arguments;
 use super::subject::{Side, Subject};
-use crate::bench::report::text;
+use crate::output::text;
 use std::fmt::Write as _;
 use std::io::Write as _;
 

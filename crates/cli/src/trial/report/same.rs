@@ -1,8 +1,8 @@
 //! The check that the command did the same on both sides.
 
 use super::sentence::{plural, say};
-use crate::bench::report::screen::Screen;
-use crate::bench::report::text;
+use crate::output::screen::Screen;
+use crate::output::text;
 use crate::trial::arguments::Arguments;
 use crate::trial::seen::{Comparison, Difference, Judgement, Thing};
 use std::fmt::Write as _;

@@ -3,9 +3,9 @@
 use super::gain::{self, Gain};
 use super::sentence::plural;
 use super::{adopt, same};
-use crate::bench::report::screen::Screen;
-use crate::bench::report::text;
-use crate::bench::stats::drift::drift;
+use crate::output::screen::Screen;
+use crate::output::text;
+use crate::stats::drift::drift;
 use crate::trial::answer::Results;
 use crate::trial::arguments::Arguments;
 use crate::trial::counts::{Counts, Part};
@@ -25,7 +25,7 @@ pub(super) fn show(
     gain: &Gain,
     results: &Results,
 ) -> String {
-    let mut screen = Screen::titled(&title(subject, arguments, results));
+    let mut screen = Screen::new(&title(subject, arguments, results));
     let (word, verdict) = gain.short();
     screen.fact(word, &verdict);
     if let Some(processor) = gain.short_processor() {

@@ -1,6 +1,6 @@
 //! Sentences of the report.
 
-use crate::bench::report::text;
+use crate::output::text;
 use std::fmt::Write as _;
 
 /// Adds a sentence with a mark before it.

@@ -2,7 +2,7 @@
 //! help.
 
 use super::sentence::{plural, say};
-use crate::bench::report::text;
+use crate::output::text;
 use crate::trial::counts::{Form, Longest};
 use std::fmt::Write as _;
 

@@ -2,7 +2,7 @@
 //! executable.
 
 use super::value::{Shape, Value};
-use crate::bench::failure::Failure;
+use crate::failure::Failure;
 use crate::trial::system::{self, Stamp};
 use blake3::Hasher;
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 //! once more without any numbers, for tools that print other varying numbers.
 
 use super::value::{Shape, Value};
-use crate::bench::failure::Failure;
+use crate::failure::Failure;
 use crate::trial::process::unreadable;
 use blake3::{Hash, Hasher};
 use std::fs::File;

@@ -2,7 +2,7 @@
 
 use super::outputs::{Entry, Outputs};
 use super::printed::Printed;
-use crate::bench::failure::Failure;
+use crate::failure::Failure;
 use crate::trial::process::Run;
 use std::collections::BTreeMap;
 use std::path::PathBuf;

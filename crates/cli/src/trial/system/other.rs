@@ -1,7 +1,7 @@
 //! Systems other than Unix: only the process itself is ended, and its processor time is unknown.
 
 use super::processor::Processor;
-use crate::bench::interrupt::Running;
+use crate::process::interrupt::Running;
 use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::io::Result;

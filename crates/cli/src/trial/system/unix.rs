@@ -3,8 +3,8 @@
 //! descendants.
 
 use super::processor::Processor;
-use crate::bench::child::{End, reap, until_ended};
-use crate::bench::interrupt::{Running, lock};
+use crate::process::child::{End, reap, until_ended};
+use crate::process::interrupt::{Running, lock};
 use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::io::{Error, ErrorKind, Result};

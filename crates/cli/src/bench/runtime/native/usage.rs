@@ -1,7 +1,7 @@
 //! Processor time and memory of this process.
 
-pub(crate) use crate::bench::child::nanoseconds;
 use crate::bench::runtime::protocol::Usage;
+pub(crate) use crate::process::child::nanoseconds;
 #[cfg(unix)]
 use nix::sys::resource::{UsageWho, getrusage};
 #[cfg(unix)]

@@ -2,8 +2,9 @@
 
 use super::super::prelude::*;
 use super::case::{Case, WRITE_AND_CLOSE};
-use crate::bench::report::screen::{Group, Screen};
-use crate::bench::stats::claim::{Claim, ENOUGH_ROUNDS};
+use crate::bench::report::screens::{self, Group};
+use crate::output::screen::Screen;
+use crate::stats::claim::{Claim, ENOUGH_ROUNDS};
 
 const DROP_IN: &str = "smallfry Promise.all";
 
@@ -23,10 +24,11 @@ pub(super) fn screen(session: &Session, case: &Case, view: &View, rounds: usize)
         thousands(case.files as i64),
         text::bytes(case.bytes as u64)
     );
-    let mut screen = Screen::new("build", &what, session, rounds);
+    let mut screen = screens::begin("build", &what, session, rounds);
     let node = session.nodes.first().map_or("", |node| node.runtime.name());
     let jvm = session.jvm.as_ref().map_or("", |jvm| jvm.name());
-    screen.groups(
+    screens::groups(
+        &mut screen,
         view,
         &[
             Group {
@@ -67,7 +69,7 @@ pub(super) fn screen(session: &Session, case: &Case, view: &View, rounds: usize)
         screen.fact("Where", &parts(view, node, baseline, ours));
     }
     // Without Node no row is run twice.
-    screen.noise(session, "node:fs", view.noise_of(node));
+    screens::noise(&mut screen, session, "node:fs", view.noise_of(node));
     screen.fact("Adopt", adopt(view, node));
     screen.fact("Yours", "smallfry try --outputs dist -- npm run build");
     screen.fact(

@@ -2,7 +2,7 @@
 
 use super::super::prelude::*;
 use super::{Case, NODE, SMALLFRY};
-use crate::bench::stats::bootstrap::Interval;
+use crate::stats::bootstrap::Interval;
 
 /// Many calls at once pay if they are so many times as fast.
 const PAYS: f64 = 1.2;

@@ -1,7 +1,7 @@
 //! The cases and the rows, and what a row is asked to do.
 
 use super::super::prelude::*;
-use crate::bench::host::Syncfs;
+use crate::host::Syncfs;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display)]
 #[display("{shape} {}", if self.replaced { "replaced" } else { "new" })]

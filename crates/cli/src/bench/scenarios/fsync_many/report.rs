@@ -5,8 +5,8 @@ use super::case::{
     ATOMIC, Case, EACH, EACH_MOUNT_ALONE, GIT, JVM_EACH, NODE_EACH, RUST, SYNCFS_THEN_FSYNC,
     SYNCFS_UNKNOWN, promises_less,
 };
-use crate::bench::host::Syncfs;
 use crate::bench::runtime::strace::Flushes;
+use crate::host::Syncfs;
 
 pub(super) const REPORT: Report<Case> = Report {
     what: "files of ASCII that must all survive a crash of the system, contents and names",

@@ -10,7 +10,7 @@ mod native;
 use super::prelude::*;
 use super::shared::rows;
 use super::shared::tree_jobs::{self, Case, Samples, on_path};
-use crate::bench::child::this_program;
+use crate::process::child::this_program;
 use std::collections::hash_map::Entry;
 
 /// A function that makes digests.

@@ -3,8 +3,8 @@
 //! <https://man7.org/linux/man-pages/man5/proc_pid_status.5.html>,
 //! <https://man7.org/linux/man-pages/man5/proc_pid_clear_refs.5.html>
 
-use crate::bench::host::number;
 use crate::bench::runtime::protocol::Memory;
+use crate::host::number;
 use std::io;
 
 /// Watches from [`Watch::start`] to [`Watch::stop`].

@@ -3,7 +3,7 @@
 use super::super::prelude::*;
 use super::case::{Case, Watch};
 use crate::bench::runtime::protocol::PROBE_US;
-use crate::bench::stats::delay::{Delay, delay};
+use crate::stats::delay::{Delay, delay};
 
 pub(super) const REPORT: Report<Case> = Report {
     what: "files of ASCII read whole",

@@ -3,7 +3,7 @@
 
 use super::prelude::*;
 use super::rows::{BULK, BULK_RUST, BULK_SYNC, COMPARED, NODE_CALLBACK, NODE_PARALLEL, NODE_SYNC};
-use crate::bench::stats::claim::Claim;
+use crate::stats::claim::Claim;
 
 /// Shows each row beside both idioms and the row `raw`.
 pub(crate) fn table(page: &mut Page, view: &View, raw: &str) {

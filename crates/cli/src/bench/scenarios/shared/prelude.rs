@@ -4,13 +4,10 @@ pub(in super::super) use super::super::scenario::{
     Facts, Fault, OUTPUTS, Scenario, Serve, Turn, parse,
 };
 pub(in super::super) use crate::bench::directories::{self, unicode};
-pub(in super::super) use crate::bench::failure::Failure;
-pub(in super::super) use crate::bench::host;
 pub(in super::super) use crate::bench::options::Extent;
 pub(in super::super) use crate::bench::report::answer::Question;
 pub(in super::super) use crate::bench::report::cases::Report;
 pub(in super::super) use crate::bench::report::page::{Page, verdict};
-pub(in super::super) use crate::bench::report::text::{self, or_dash, thousands};
 pub(in super::super) use crate::bench::report::view::{Time, View, WALL, place};
 pub(in super::super) use crate::bench::results::{CaseResult, Results};
 #[cfg(feature = "peers")]
@@ -25,7 +22,10 @@ pub(in super::super) use crate::bench::runtime::protocol::{
 };
 pub(in super::super) use crate::bench::runtime::{Kind, Row, Runtime, Way};
 pub(in super::super) use crate::bench::session::{Node, Session};
-pub(in super::super) use crate::bench::stats::percentiles::{Percentiles, median};
+pub(in super::super) use crate::failure::Failure;
+pub(in super::super) use crate::host;
+pub(in super::super) use crate::output::text::{self, or_dash, thousands};
+pub(in super::super) use crate::stats::percentiles::{Percentiles, median};
 pub(in super::super) use derive_more::{AsMut, AsRef, Display};
 pub(in super::super) use serde::{Deserialize, Serialize};
 pub(in super::super) use serde_json::{Value, json};

@@ -4,7 +4,7 @@
 //! directories are open at once.
 
 use super::prelude::*;
-use crate::bench::interrupt::lock;
+use crate::process::interrupt::lock;
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags};
 use rustix::process::umask;
 use std::ffi::{CStr, CString};

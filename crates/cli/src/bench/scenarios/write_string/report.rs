@@ -5,12 +5,13 @@ use super::super::prelude::*;
 use super::case::{
     BEFORE, Case, NODE, NODE_AA, SMALLFRY, SMALLFRY_RUST, STD, call_ns, calls, percentiles, rate,
 };
-use crate::bench::report::screen::{self, Screen};
-use crate::bench::report::text::micros;
+use crate::bench::report::screens;
 use crate::bench::runtime::protocol::Usage;
-use crate::bench::stats::bootstrap::{self, Interval};
-use crate::bench::stats::claim::{Claim, Noise};
-use crate::bench::stats::welch::Welch;
+use crate::output::screen::{self, Screen};
+use crate::output::text::micros;
+use crate::stats::bootstrap::{self, Interval};
+use crate::stats::claim::{Claim, Noise};
+use crate::stats::welch::Welch;
 
 /// A case counts as lost when its interval reaches below this.
 const LOST: f64 = 0.97;
@@ -286,7 +287,7 @@ fn all_percentiles(page: &mut Page, result: &CaseResult<Case>, view: &View) {
 
 /// The first screen: what a blocking write of one string gains on the first Node, and in Rust.
 fn screen(session: &Session, all: &All, what: &str) -> Screen {
-    let mut screen = Screen::new("write-string", what, session, all.rounds);
+    let mut screen = screens::begin("write-string", what, session, all.rounds);
     let heading = "geometric means, times as fast (95 %)";
     screen.line(&format!(
         "  {:<46} {heading}",
@@ -313,7 +314,7 @@ fn screen(session: &Session, all: &All, what: &str) -> Screen {
     }
     let [std, ours, _] = IN_RUST;
     put("Rust, against std", all, std, ours);
-    screen.noise(session, NODE, all.noise(node));
+    screens::noise(&mut screen, session, NODE, all.noise(node));
     if gains {
         screen.fact("Adopt", "node --require smallfry/register build.js");
     }

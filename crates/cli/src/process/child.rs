@@ -1,7 +1,7 @@
 //! A child process: its input, its lines, its complaint, its end and its usage.
 
-use super::failure::Failure;
 use super::interrupt::{Interrupt, Running, lock};
+use crate::failure::Failure;
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! Ctrl-C, termination and hang-up: every child process is ended, then the run unwinds and its
 //! directories are removed.
 
-use super::failure::Failure;
+use crate::failure::Failure;
 use crate::signals;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};

@@ -9,7 +9,7 @@ mod platform;
 
 pub(crate) use platform::{drop_cache, flush_all, free_inodes};
 
-use super::failure::Failure;
+use crate::failure::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
