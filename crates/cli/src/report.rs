@@ -10,7 +10,7 @@ use std::process::ExitCode;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 With --json the copy has what all result files have in common: the machine, the comparisons and every
-sample.
+sample. It does not name the measured directory.
 
 Example:
   smallfry report results.json --html report.html --markdown comment.md")]
@@ -40,6 +40,8 @@ fn report(arguments: &Arguments) -> Result<(), Failure> {
             return Err(Failure::at("report", &arguments.results)(reason));
         }
     }
+    // A copy is kept and passed on, and the place on this machine tells a reader nothing.
+    document.host.file_system.directory = PathBuf::new();
     let exports = Exports::create(&arguments.exports)?;
     if exports.is_empty() {
         let formats = "name a file to write: --html, --markdown, --csv, --json or --svg";
