@@ -187,7 +187,7 @@ fn advise(arguments: &Arguments, interrupt: &Interrupt) -> Result<bool, Failure>
         let (failed, comparisons) = ask(&mut session, entry, question)?;
         failures += failed;
         for comparison in comparisons.iter().filter(|it| it.noise.is_some()) {
-            let noise = noise(comparison);
+            let noise = comparison.decider();
             if widest.is_none_or(|widest| noise.reach() > widest.reach()) {
                 widest = Some(noise);
             }
@@ -271,13 +271,6 @@ fn gains(comparisons: &[Comparison]) -> String {
 
 fn speed(row: &Row) -> f64 {
     row.ratio.map_or(0.0, |ratio| ratio.estimate)
-}
-
-fn noise(comparison: &Comparison) -> Noise {
-    Noise {
-        itself: comparison.noise,
-        rounds: comparison.rounds,
-    }
 }
 
 fn find<'a>(comparisons: &'a [Comparison], name: &str) -> Option<&'a Row> {

@@ -14,8 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// The profile of the disk as it is.
-pub(crate) const REAL: &str = "real";
+pub(super) use crate::export::document::REAL;
 /// The slow disk that adds no delay: the mount's own cost is left.
 pub(super) const UNDELAYED: &str = "none";
 /// The maximum time of mounting, and of unmounting.

@@ -5,10 +5,10 @@
 //! - `runtime/` the processes that do it, obeying one-line requests: a fresh one per run, in
 //!   `write-string` one per row and round
 //! - `schedule.rs`, `plan.rs` the time that it takes: rounds until the time is spent
-//! - `stats/` what the samples say
-//! - `host/` the machine
 //! - `disk.rs` the disk, the machine's own or a slow one
-//! - `report/` tables and sentences; `../export/` has the result files
+//! - `report/` screens, tables and sentences
+//!
+//! `../stats/` has what samples say, `../host/` the machine, `../export/` the result files.
 //!
 //! Rows are interleaved: in each round every row runs each case once, in random order, through the
 //! same directories.
@@ -16,11 +16,11 @@
 mod advise;
 mod arguments;
 mod directories;
-pub(crate) mod disk;
+mod disk;
 mod document;
 mod options;
 mod plan;
-pub(crate) mod report;
+mod report;
 mod results;
 pub(crate) mod runtime;
 mod scenarios;

@@ -136,11 +136,7 @@ fn change(
 ) -> Change {
     let samples = |row: &Row| row.samples().collect::<Vec<f64>>();
     let ratio = bootstrap::unpaired(&samples(before), &samples(after), 1);
-    let noise = |comparison: &Comparison| Noise {
-        itself: comparison.noise,
-        rounds: comparison.rounds,
-    };
-    let [old_noise, new_noise] = [old, new].map(noise);
+    let [old_noise, new_noise] = [old, new].map(Comparison::decider);
     let noisier = if old_noise.reach() > new_noise.reach() {
         old_noise
     } else {

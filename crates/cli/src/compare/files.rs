@@ -4,7 +4,6 @@ use crate::export::Document;
 use crate::export::document::{Bucket, Comparison, Row};
 use crate::failure::Failure;
 use crate::stats::bootstrap;
-use crate::stats::claim::Noise;
 use crate::stats::percentiles::median;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -62,10 +61,9 @@ fn merge_rows(into: &mut Comparison, other: Comparison) {
     let before = into.rounds;
     into.rounds += other.rounds;
     // Each run's own noise has been seen; the larger one counts.
-    into.noise = [into.noise, other.noise]
-        .into_iter()
-        .flatten()
-        .max_by(|a, b| reach(*a).total_cmp(&reach(*b)));
+    if other.decider().reach() > into.decider().reach() {
+        into.noise = other.noise;
+    }
     for row in other.rows {
         if let Some(found) = into.rows.iter_mut().find(|it| it.name == row.name) {
             found.samples_ns.resize(before, None);
@@ -78,10 +76,7 @@ fn merge_rows(into: &mut Comparison, other: Comparison) {
             into.rows.push(Row { samples_ns, ..row });
         }
     }
-    let noise = Noise {
-        itself: into.noise,
-        rounds: into.rounds,
-    };
+    let noise = into.decider();
     let baseline = into.rows[0].samples_ns.clone();
     for (index, row) in into.rows.iter_mut().enumerate() {
         row.samples_ns.resize(into.rounds, None);
@@ -91,10 +86,6 @@ fn merge_rows(into: &mut Comparison, other: Comparison) {
             .flatten();
         row.claim = row.ratio.map(|ratio| noise.claim(ratio));
     }
-}
-
-fn reach(itself: bootstrap::Interval) -> f64 {
-    itself.high.max(1.0 / itself.low)
 }
 
 fn added(a: &[Bucket], b: &[Bucket]) -> Vec<Bucket> {

@@ -4,12 +4,15 @@
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::stats::bootstrap::Interval;
-use crate::stats::claim::Claim;
+use crate::stats::claim::{Claim, Noise};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::iter;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The disk of a document in which no slow disk was simulated.
+pub(crate) const REAL: &str = "real";
 
 /// A result file. What else a file holds is for programs that know the scenario.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -134,6 +137,14 @@ impl Comparison {
         parts.dedup();
         parts.retain(|part| !part.is_empty());
         parts.join(", ")
+    }
+
+    /// Returns what decides about claims.
+    pub(crate) fn decider(&self) -> Noise {
+        Noise {
+            itself: self.noise,
+            rounds: self.rounds,
+        }
     }
 
     pub(crate) fn baseline(&self) -> Option<&Row> {

@@ -2,7 +2,7 @@
 
 use super::document::{Comparison, Document};
 use crate::output::text;
-use crate::stats::claim::{Claim, Noise};
+use crate::stats::claim::Claim;
 
 pub(super) fn claim(claim: Claim) -> &'static str {
     match claim {
@@ -16,10 +16,7 @@ pub(super) fn claim(claim: Claim) -> &'static str {
 
 /// Says what the baseline against itself shows.
 pub(super) fn noise(comparison: &Comparison) -> String {
-    let noise = Noise {
-        itself: comparison.noise,
-        rounds: comparison.rounds,
-    };
+    let noise = comparison.decider();
     let rounds = comparison.rounds;
     match noise.itself {
         Some(itself) => format!(

@@ -6,8 +6,7 @@ use crate::bench::session::Session;
 use crate::export::document::{Comparison, Row};
 use crate::output::screen::{self, Screen};
 use crate::output::text;
-use crate::stats::claim::{Claim, ENOUGH_ROUNDS, Noise};
-use std::cmp::Reverse;
+use crate::stats::claim::{Claim, ENOUGH_ROUNDS};
 
 /// The lines of rows and of their headings.
 const MAX_LINES: usize = 15;
@@ -68,10 +67,7 @@ pub(crate) fn screen(
         screen.line(format!("  {:<width$}{headings}", cut(&heading, width)).trim_end());
         let longest = rows.iter().filter_map(|row| row.median_ns);
         let longest = longest.fold(0.0, f64::max);
-        let noise = Noise {
-            itself: comparison.noise,
-            rounds: comparison.rounds,
-        };
+        let noise = comparison.decider();
         for row in &rows {
             let median = text::or_dash(row.median_ns, text::duration);
             let bar = text::hashes(row.median_ns.unwrap_or(0.0) / longest, cells);
@@ -89,12 +85,11 @@ pub(crate) fn screen(
         };
         screen.fact("Gains", &format!("{}{more}", counted(&compared)));
     }
-    let noisiest = compared.iter().max_by(|a, b| reach(a).total_cmp(&reach(b)));
+    let noisiest = compared
+        .iter()
+        .max_by(|a, b| f64::total_cmp(&a.decider().reach(), &b.decider().reach()));
     if let Some(noisiest) = noisiest {
-        let noise = Noise {
-            itself: noisiest.noise,
-            rounds,
-        };
+        let noise = noisiest.decider();
         let baseline = noisiest.baseline().map_or("", |row| &row.name);
         screens::noise(&mut screen, session, baseline, noise);
     }
@@ -143,53 +138,6 @@ fn counted(compared: &[&Comparison]) -> String {
     )
 }
 
-fn reach(comparison: &Comparison) -> f64 {
-    let noise = Noise {
-        itself: comparison.noise,
-        rounds: comparison.rounds,
-    };
-    noise.reach()
-}
-
 fn cut(text: &str, columns: usize) -> String {
     text.chars().take(columns).collect()
-}
-
-/// Returns sentences about runs that drift, and about runs that took far too long.
-pub(crate) fn warnings(comparisons: &[Comparison]) -> Vec<String> {
-    use crate::stats::drift::{drift, rounds};
-    /// A run that takes this many times the median of its row is an outlier.
-    const OUTLIER: f64 = 2.0;
-    let mut said = Vec::new();
-    let rows: Vec<&Row> = comparisons.iter().flat_map(|it| &it.rows).collect();
-    let times: Vec<_> = rows.iter().map(|row| row.samples_ns.clone()).collect();
-    if let Some(found) = drift(&rounds(&times)) {
-        let percent = |part: f64| part * 100.0;
-        said.push(format!(
-            "runs drift: those of the first third took {:.0} % of the median, of the last {:.0} %. \
-             Close other programs, let the disk rest, or use --files with a smaller number.",
-            percent(found.first),
-            percent(found.last)
-        ));
-    }
-    let is_outlier =
-        |row: &&Row, ns: f64| row.median_ns.is_some_and(|median| ns > median * OUTLIER);
-    let mut outliers = Vec::new();
-    let mut runs = 0;
-    for row in &rows {
-        runs += row.samples().count();
-        let count = row.samples().filter(|ns| is_outlier(row, *ns)).count();
-        outliers.push((Reverse(count), &row.name));
-    }
-    outliers.sort();
-    let count: usize = outliers.iter().map(|(Reverse(count), _)| count).sum();
-    // A run of a hundred may meet a moment in which the machine is busy.
-    if count * 50 > runs {
-        let most = outliers[0].1;
-        said.push(format!(
-            "{count} of {runs} runs took more than twice the median of their row, most of {most:?}. \
-             Close other programs, or measure longer (--runs)."
-        ));
-    }
-    said
 }

@@ -6,3 +6,4 @@ pub(crate) mod compared;
 pub(crate) mod page;
 pub(crate) mod screens;
 pub(crate) mod view;
+pub(crate) mod warnings;

@@ -1,17 +1,15 @@
 //! Runs a scenario: rounds until the budget is spent, each run in a process of its own.
 
+use super::left_out::{LeftOut, drop_left_out, slowest, too_long};
 use super::scenario::{Fault, Scenario, Turn};
+use super::selection::{cases, rows};
 use crate::bench::results::{CaseResult, Results};
-use crate::bench::runtime::Row;
-use crate::bench::runtime::protocol::{Functions, Threads};
 use crate::bench::runtime::strace::Strace;
 use crate::bench::schedule::Schedule;
 use crate::bench::session::Session;
 use crate::failure::Failure;
 use crate::host;
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Display;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// Returns the number of runs in a round.
@@ -19,86 +17,6 @@ pub(super) fn turns<S: Scenario>(session: &Session) -> usize {
     let cases = cases::<S>(session).unwrap_or_default();
     let turns = cases.iter().map(|case| rows::<S>(session, case).len());
     turns.sum()
-}
-
-/// Returns the cases whose names hold all the words of `--cells`.
-fn cases<S: Scenario>(session: &Session) -> Result<Vec<S::Case>, Failure> {
-    let mut cases = S::cases(session);
-    let words = session.options.cells.as_deref();
-    let Some(words) = words.filter(|_| !S::FACTS.is_single) else {
-        return Ok(cases);
-    };
-    let example = cases.first().map(ToString::to_string).unwrap_or_default();
-    cases.retain(|case| has_words(&case.to_string(), words));
-    if cases.is_empty() {
-        let name = S::FACTS.name;
-        return Err(Failure::said(format!(
-            "no case of {name} has all the words {words:?}; one has {example:?}"
-        )));
-    }
-    Ok(cases)
-}
-
-/// Returns true if a name has all the words. Commas do not count.
-fn has_words(name: &str, words: &str) -> bool {
-    parts(words).all(|word| parts(name).any(|part| part == word))
-}
-
-fn parts(text: &str) -> impl Iterator<Item = &str> {
-    text.split([' ', ',']).filter(|part| !part.is_empty())
-}
-
-/// Returns the rows that `--rows` selects, and what shows how far equal rows differ: a baseline, in
-/// a runtime of these rows if there is one, and the row that is the same once more. A text that is a
-/// whole name selects that row alone.
-fn rows<S: Scenario>(session: &Session, case: &S::Case) -> Vec<Row> {
-    let mut rows = S::rows(session, case);
-    let texts = &session.options.rows;
-    if !texts.is_empty() && !S::FACTS.is_single {
-        let names: Vec<String> = rows.iter().map(|row| row.label.clone()).collect();
-        let is_selected = |row: &Row| {
-            texts.iter().map(|text| text.trim()).any(|text| {
-                let is_name = names.iter().any(|name| name == text);
-                row.label == text || !is_name && row.label.contains(text)
-            })
-        };
-        let selected: Vec<&Row> = rows.iter().filter(|row| is_selected(row)).collect();
-        let noise = noise_rows(&rows, &selected);
-        let kept: Vec<bool> = rows
-            .iter()
-            .map(|row| is_selected(row) || noise.contains(&row.label))
-            .collect();
-        let mut kept = kept.into_iter();
-        rows.retain(|_| kept.next().unwrap_or(false));
-    }
-    rows
-}
-
-/// Returns the labels of a baseline and of the row that is the same once more, if rows are selected
-/// and have no such pair.
-fn noise_rows(rows: &[Row], selected: &[&Row]) -> Vec<String> {
-    let pairs = || {
-        rows.iter().filter_map(|itself| {
-            let name = itself.implementation.strip_suffix(" A/A")?;
-            let is_it = |row: &&Row| {
-                row.implementation == name && row.runtime.name() == itself.runtime.name()
-            };
-            Some([rows.iter().find(is_it)?, itself])
-        })
-    };
-    let is_among = |row: &Row| selected.iter().any(|it| it.label == row.label);
-    let is_alike = |row: &Row| {
-        selected
-            .iter()
-            .any(|it| it.runtime.name() == row.runtime.name())
-    };
-    if selected.is_empty() || pairs().any(|pair| pair.into_iter().all(is_among)) {
-        return Vec::new();
-    }
-    let mut own = pairs().filter(|[baseline, _]| is_alike(baseline));
-    let begun = pairs().find(|[baseline, _]| is_among(baseline));
-    let found = begun.or_else(|| own.next()).or_else(|| pairs().next());
-    found.map_or(Vec::new(), |pair| pair.map(|row| row.label.clone()).into())
 }
 
 /// Measures until the budget is spent.
@@ -139,112 +57,6 @@ pub(super) fn run<S: Scenario>(session: &mut Session) -> Result<Results<S::Case>
     drop_left_out(session, S::FACTS.name, &mut results, &left_out, first);
     scenario.finish(&mut results);
     Ok(results)
-}
-
-/// The cases and the rows for which there is no time.
-#[derive(Default)]
-struct LeftOut {
-    cases: BTreeSet<usize>,
-    /// Rows of the first case, by their index.
-    rows: BTreeSet<usize>,
-}
-
-impl LeftOut {
-    fn has(&self, (case, row): (usize, usize), first: usize) -> bool {
-        self.cases.contains(&case) || case == first && self.rows.contains(&row)
-    }
-}
-
-/// Drops what was left out, and says what adds it.
-fn drop_left_out<C: Display>(
-    session: &Session,
-    name: &str,
-    results: &mut Results<C>,
-    left_out: &LeftOut,
-    first: usize,
-) {
-    let say = |count: usize, of: usize, what: &str, option: &str, example: &str| {
-        session.leave_out(format!(
-            "{count} of {of} {what} left out, which take too long here: smallfry bench {name} \
-             {option} {:?}, or --all for all",
-            example.replace(',', "")
-        ));
-    };
-    if let Some(row) = left_out.rows.first() {
-        let CaseResult { rows, outcomes, .. } = &mut results.cases[first];
-        say(
-            left_out.rows.len(),
-            rows.len(),
-            "rows",
-            "--rows",
-            rows[*row].label.split(',').next().unwrap_or_default(),
-        );
-        retain(rows, &left_out.rows);
-        retain(outcomes, &left_out.rows);
-    }
-    if let Some(case) = left_out.cases.first() {
-        let example = results.cases[*case].case.to_string();
-        let of = results.cases.len();
-        say(left_out.cases.len(), of, "cases", "--cells", &example);
-        retain(&mut results.cases, &left_out.cases);
-    }
-}
-
-/// Removes the items with these indices.
-fn retain<T>(items: &mut Vec<T>, without: &BTreeSet<usize>) {
-    let mut index = 0..;
-    items.retain(|_| index.next().is_none_or(|index| !without.contains(&index)));
-}
-
-/// Returns the last cases, until the others have room in a round. Runs that strace watches do not
-/// show how long runs are that count.
-fn too_long(
-    mut times: BTreeMap<usize, Duration>,
-    first: usize,
-    room: Option<Duration>,
-) -> BTreeSet<usize> {
-    let mut found = BTreeSet::new();
-    let own = times.remove(&first).unwrap_or_default();
-    let Some(mut room) = room.map(|room| room.saturating_sub(own)) else {
-        return found;
-    };
-    for (case, time) in times {
-        if found.is_empty() && time <= room {
-            room -= time;
-        } else {
-            found.insert(case);
-        }
-    }
-    found
-}
-
-/// Returns the slowest rows, until they took so much time, of those that are neither a baseline nor
-/// smallfry's as programs use it.
-fn slowest(rows: &[Row], mut times: Vec<(usize, Duration)>, excess: Duration) -> BTreeSet<usize> {
-    let is_baseline = |index: usize| {
-        let row = &rows[index];
-        let is_alike = |other: &Row| other.runtime.name() == row.runtime.name();
-        let name = &row.implementation;
-        let double = format!("{name} A/A");
-        name.ends_with(" A/A")
-            || rows
-                .iter()
-                .any(|it| is_alike(it) && it.implementation == double)
-            || rows.iter().position(is_alike) == Some(index)
-    };
-    let is_ours = |row: &Row| {
-        row.launch.functions == Functions::Smallfry && matches!(row.way.threads, Threads::Auto)
-    };
-    times.retain(|(row, _)| !is_ours(&rows[*row]) && !is_baseline(*row));
-    times.sort_by_key(|(_, time)| Reverse(*time));
-    let mut saved = Duration::ZERO;
-    let enough = |(_, time): &(usize, Duration)| {
-        let goes_on = saved < excess;
-        saved += *time;
-        goes_on
-    };
-    let found = times.into_iter().take_while(enough);
-    found.map(|(row, _)| row).collect()
 }
 
 /// Runs rounds until the budget is spent, after one (`None`) that is not counted; in each, every
@@ -360,22 +172,4 @@ fn max_rounds<S: Scenario>(session: &Session, results: &Results<S::Case>) -> Opt
     // One goes to the round that is not counted.
     let max = (free as usize / 2).checked_div(per_round)?;
     Some(max.saturating_sub(1).max(1))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn has_words_takes_whole_words_and_no_commas() {
-        for (words, is_it) in [
-            ("tree", true),
-            ("tar tree", true),
-            ("tree, tar", true),
-            ("tar.gz", false),
-            ("tre", false),
-        ] {
-            assert_eq!(has_words("tree, tar", words), is_it, "{words}");
-        }
-    }
 }

@@ -3,7 +3,7 @@
 //! A directory holds, of these, what it needs: the cases and rows (`case.rs`), what a round does
 //! with them (`mod.rs`), the rows in Rust (`native.rs`), those under Node and in the JVM
 //! (`driver.js`, `driver.kt`) and the report (`report.rs`). `scenario.rs` defines a scenario,
-//! `engine.rs` runs it, `shared/` has what several of them need.
+//! `engine.rs` runs it, `selection.rs` and `left_out.rs` choose its cases and rows, `shared/` has what several of them need.
 
 mod build;
 mod calls;
@@ -14,6 +14,7 @@ mod fsync;
 mod fsync_many;
 #[cfg(unix)]
 mod hash_tree;
+mod left_out;
 mod mirror;
 #[cfg(unix)]
 mod pack;
@@ -23,6 +24,7 @@ pub(crate) mod read_many;
 mod remove_tree;
 mod scale;
 mod scenario;
+mod selection;
 mod shared;
 mod start;
 #[cfg(unix)]
@@ -31,7 +33,7 @@ mod write_many;
 mod write_string;
 
 use super::report::page::Page;
-use super::report::{answer, compared};
+use super::report::{answer, compared, warnings};
 use super::session::Session;
 use crate::export::document::Comparison;
 use crate::failure::Failure;
@@ -101,7 +103,7 @@ impl Entry {
                     page.screen(answer::screen(name, question, session, &comparisons));
                 }
                 S::show(page, session, &results);
-                for warning in answer::warnings(&comparisons) {
+                for warning in warnings::of(&comparisons) {
                     session.leave_out(warning);
                 }
                 Ok(Measured {

@@ -1,13 +1,11 @@
 //! Times of both sides, and the verdict.
 
 use super::sentence::{plural, say};
-use crate::export::document::{Comparison, Row};
-use crate::export::hyperfine::{self, Runs};
 use crate::output::text;
 use crate::stats::bootstrap::{self, Interval};
 use crate::stats::claim::{Claim, Noise};
 use crate::stats::percentiles::median;
-use crate::trial::answer::{Pair, Results};
+use crate::trial::answer::Pair;
 use crate::trial::process::Usage;
 use crate::trial::schedule::ENOUGH_PAIRS;
 use crate::trial::start::Start;
@@ -17,9 +15,9 @@ use comfy_table::Table;
 use std::fmt::Write as _;
 
 /// The name of a time, and how to get it from a run.
-type Kind = (&'static str, fn(&Usage) -> Option<u64>);
+pub(super) type Kind = (&'static str, fn(&Usage) -> Option<u64>);
 
-const KINDS: [Kind; 4] = [
+pub(super) const KINDS: [Kind; 4] = [
     ("wall", |usage| Some(usage.wall_ns)),
     ("user", |usage| Some(usage.processor?.user_ns)),
     ("sys", |usage| Some(usage.processor?.sys_ns)),
@@ -32,7 +30,7 @@ const KINDS: [Kind; 4] = [
 /// The speed with smallfry, as a multiple of the speed without.
 pub(super) struct Gain {
     /// By [`KINDS`]. `None` where there are too few pairs, or the system does not tell.
-    ratios: [Option<Interval>; KINDS.len()],
+    pub(super) ratios: [Option<Interval>; KINDS.len()],
     /// Median wall and processor times, by side.
     wall_ns: [f64; 2],
     processor_ns: [f64; 2],
@@ -106,54 +104,7 @@ impl Gain {
         })
     }
 
-    /// Returns wall and processor times as result files show them.
-    pub(super) fn comparisons(
-        &self,
-        pairs: &[Pair],
-        command: &str,
-        results: &Results,
-    ) -> Vec<Comparison> {
-        let runtime = match &results.counts {
-            Ok(counts) => {
-                let versions = counts.versions().into_iter().collect::<Vec<_>>();
-                format!("Node {}", versions.join(", "))
-            }
-            Err(_) => String::new(),
-        };
-        let shown = [("wall time", 0), ("processor time", 3)];
-        let found = shown.into_iter().filter_map(|(time, kind)| {
-            let times = Side::BOTH.map(|side| times(pairs, side, KINDS[kind].1));
-            let row = |side: Side| {
-                let samples_ns = times[side as usize].clone();
-                let ratio = self.ratios[kind].filter(|_| side == Side::With);
-                Row {
-                    name: side.name().to_owned(),
-                    median_ns: middle(&samples_ns),
-                    samples_ns,
-                    ratio,
-                    claim: ratio.map(|ratio| self.noise().claim(ratio)),
-                    phases: Vec::new(),
-                    histogram: Vec::new(),
-                    error: None,
-                }
-            };
-            let rows: Vec<Row> = Side::BOTH.map(row).into();
-            rows[0].median_ns?;
-            Some(Comparison {
-                scenario: "try".to_owned(),
-                case: format!("{command}, {time}"),
-                runtime: runtime.clone(),
-                sample: "run".to_owned(),
-                rounds: pairs.len(),
-                noise: None,
-                cached: None,
-                rows,
-            })
-        });
-        found.collect()
-    }
-
-    fn noise(&self) -> Noise {
+    pub(super) fn noise(&self) -> Noise {
         // Both sides are fresh processes in random order, so that equal sides differ by what the
         // interval already holds.
         Noise {
@@ -237,12 +188,16 @@ fn row(
     ]);
 }
 
-fn times(pairs: &[Pair], side: Side, get: fn(&Usage) -> Option<u64>) -> Vec<Option<f64>> {
+pub(super) fn times(
+    pairs: &[Pair],
+    side: Side,
+    get: fn(&Usage) -> Option<u64>,
+) -> Vec<Option<f64>> {
     let time = |Pair(usages): &Pair| get(&usages[side as usize]).map(|ns| ns as f64);
     pairs.iter().map(time).collect()
 }
 
-fn middle(times: &[Option<f64>]) -> Option<f64> {
+pub(super) fn middle(times: &[Option<f64>]) -> Option<f64> {
     median(times.iter().copied().flatten())
 }
 
@@ -278,23 +233,6 @@ pub(super) fn parts(pairs: &[Pair]) -> (Vec<f64>, f64) {
     };
     let parts = (0..pairs.len()).flat_map(of_pair).collect();
     (parts, medians[0])
-}
-
-/// Returns the times in hyperfine's form.
-pub(in crate::trial) fn hyperfine(command: &str, pairs: &[Pair]) -> String {
-    let runs = Side::BOTH.map(|side| {
-        let [wall, user, system] = [0, 1, 2].map(|kind| {
-            let times = times(pairs, side, KINDS[kind].1).into_iter().flatten();
-            times.map(|ns| ns / 1e9).collect()
-        });
-        Runs {
-            command: format!("{command} ({})", side.name()),
-            wall,
-            user,
-            system,
-        }
-    });
-    hyperfine::of(runs.into())
 }
 
 /// Says what smallfry adds to the start of a process of Node.

@@ -19,9 +19,9 @@
 //! ```
 
 use super::gain::Gain;
-use super::same;
-use crate::bench::disk;
+use super::{compared, same};
 use crate::export::Document;
+use crate::export::document::REAL;
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::trial::answer::{Answer, Pair, Results, Sameness};
@@ -58,12 +58,12 @@ pub(in crate::trial) fn document(
     if let Answer::Compared(results) = answer {
         let gain = Gain::of(&results.pairs, arguments.seed);
         warnings.extend(super::screen::warnings(arguments, &gain, results));
-        comparisons = gain.comparisons(&results.pairs, &subject.line(&arguments.command), results);
+        comparisons = compared::comparisons(&gain, &subject.line(&arguments.command), results);
         if let Value::Object(more) = self::results(arguments, results) {
             fields.extend(more);
         }
     }
-    let document = Document::now(SCHEMA, host, disk::REAL, warnings, comparisons);
+    let document = Document::now(SCHEMA, host, REAL, warnings, comparisons);
     Ok((document, fields))
 }
 

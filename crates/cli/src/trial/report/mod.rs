@@ -2,6 +2,7 @@
 
 mod adopt;
 mod calls;
+mod compared;
 mod gain;
 mod json;
 mod same;
@@ -9,7 +10,7 @@ mod screen;
 mod sentence;
 mod waiting;
 
-pub(super) use gain::hyperfine;
+pub(super) use compared::hyperfine;
 pub(super) use json::document;
 
 use super::answer::{Answer, FailedRun, Results, Sameness};
