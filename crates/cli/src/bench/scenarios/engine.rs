@@ -1,6 +1,6 @@
 //! Runs a scenario: rounds until the budget is spent, each run in a process of its own.
 
-use super::left_out::{LeftOut, drop_left_out, slowest, too_long};
+use super::left_out::LeftOut;
 use super::scenario::{Fault, Scenario, Turn};
 use super::selection::{cases, rows};
 use crate::bench::results::{CaseResult, Results};
@@ -9,8 +9,7 @@ use crate::bench::schedule::Schedule;
 use crate::bench::session::Session;
 use crate::failure::Failure;
 use crate::host;
-use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Returns the number of runs in a round.
 pub(super) fn turns<S: Scenario>(session: &Session) -> usize {
@@ -53,29 +52,28 @@ pub(super) fn run<S: Scenario>(session: &mut Session) -> Result<Results<S::Case>
         &mut schedule,
         strace.as_ref(),
     )?;
-    let (left_out, first) = left_out;
-    drop_left_out(session, S::FACTS.name, &mut results, &left_out, first);
+    left_out.drop_from(session, S::FACTS.name, &mut results);
     scenario.finish(&mut results);
     Ok(results)
 }
 
 /// Runs rounds until the budget is spent, after one (`None`) that is not counted; in each, every
-/// row of every case once, in random order within its group. Returns what was left out, because that
-/// first round shows that there is no time for it, and the first case.
+/// row of every case once, in random order within its group. Returns what was left out, because the
+/// first rounds show that there is no time for it.
 fn measure<S: Scenario>(
     session: &mut Session,
     scenario: &mut S,
     results: &mut Results<S::Case>,
     schedule: &mut Schedule,
     strace: Option<&Strace>,
-) -> Result<(LeftOut, usize), Failure> {
+) -> Result<LeftOut, Failure> {
     let mut places = Vec::new();
     for (index, result) in results.cases.iter().enumerate() {
         places.extend((0..result.rows.len()).map(|row| (index, row)));
     }
     let max_rounds = max_rounds::<S>(session, results);
-    let mut left_out = LeftOut::default();
-    let mut first = 0;
+    let keeps_rows = S::FACTS.is_single || !session.options.rows.is_empty();
+    let mut left_out = LeftOut::new(keeps_rows);
     let mut round = None;
     let mut count = 0;
     schedule.begin();
@@ -90,24 +88,12 @@ fn measure<S: Scenario>(
             Some(_) => (S::group(&results.cases[*case].case), 0),
         };
         places.sort_by_cached_key(group);
-        if round.is_none() {
-            first = places.first().map_or(0, |(case, _)| *case);
-        }
-        let mut begun = first;
-        let mut times = Vec::new();
-        let mut case_times = BTreeMap::<usize, Duration>::new();
+        left_out.begin_round(round, places.first().map_or(0, |(case, _)| *case));
         for (done, &(case, row)) in places.iter().enumerate() {
             count += 1;
-            if round.is_none() && case != begun {
-                if begun == first && left_out.cases.is_empty() {
-                    let rows = &results.cases[first].rows;
-                    left_out.rows = slowest(rows, times.clone(), schedule.excess());
-                }
-                if !left_out.rows.is_empty() || !schedule.excess().is_zero() {
-                    left_out.cases.insert(case);
-                    continue;
-                }
-                begun = case;
+            let rows = &results.cases[left_out.first()].rows;
+            if round.is_none() && left_out.skips(case, rows, schedule) {
+                continue;
             }
             let turn_started = Instant::now();
             let result = &mut results.cases[case];
@@ -140,26 +126,17 @@ fn measure<S: Scenario>(
                 Ok(times) => Ok(times),
             };
             result.outcomes[row].record(answer, round);
-            let took = turn_started.elapsed();
-            if round.is_none() && case == first {
-                times.push((row, took));
-            }
-            *case_times.entry(case).or_default() += took;
+            left_out.took(round, case, row, turn_started.elapsed());
         }
-        if round.is_none() && left_out.cases.is_empty() && begun == first {
-            left_out.rows = slowest(&results.cases[first].rows, times, schedule.excess());
+        if let Some(first) = results.cases.get(left_out.first()) {
+            left_out.end_round(round, &first.rows, schedule);
         }
-        if round == Some(0) {
-            left_out
-                .cases
-                .extend(too_long(case_times, first, schedule.room()));
-        }
-        places.retain(|place| !left_out.has(*place, first));
+        places.retain(|place| !left_out.has(*place));
         results.rounds += usize::from(round.is_some());
         let full = max_rounds.is_some_and(|max| results.rounds >= max);
         round = schedule.next_round().filter(|_| !full);
         if round.is_none() {
-            return Ok((left_out, first));
+            return Ok(left_out);
         }
     }
 }
