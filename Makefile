@@ -53,14 +53,18 @@ CORPORA := $(TARGET_DIR)/corpora
 PROFILE ?= release
 BUILT = $(TARGET_DIR)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
 
-.PHONY: build bench bench-all bench-peers test test-all test-all-programs test-all-here soak rust-tests test-programs fuzz test-backends test-crash test-model test-sanitized test-windows trials report-tests lint node-package node-addon node-tests node-lint node-peers jvm-package jvm-library jvm-tests jvm-driver clean
+.PHONY: build programs bench bench-all bench-peers test test-all test-all-programs test-all-here soak rust-tests test-programs fuzz test-backends test-crash test-model test-sanitized test-windows trials report-tests lint node-package node-addon node-tests node-lint node-peers jvm-package jvm-library jvm-tests jvm-driver clean
 
-build: node-package
-	cargo build --release -q -p smallfry-cli
+build: programs node-package
+
+# All that is Rust in one command: each crate is built once, and processors are busy to the end. For
+# tests, test-programs does it.
+programs:
+	$(if $(filter dev,$(PROFILE)),,cargo build -q --profile $(PROFILE) -p smallfry-cli $(if $(NEED_NODE),,-p smallfry-node) $(if $(NEED_JVM),,-p smallfry-jvm))
 
 bench:
-	$(SAY) 'building (a few minutes the first time), then measuring for about a minute'
-	@$(MAKE) --no-print-directory build $(if $(NEED_JVM),,jvm-driver)
+	$(SAY) 'building for a few minutes the first time, then measuring for about a minute'
+	@scripts/steps.sh 'the command and the libraries=programs' 'the Node package=node-package' 'the JVM package=jvm-driver'
 	@$(SMALLFRY) bench $(BENCH_FLAGS)
 
 bench-all:
@@ -80,7 +84,7 @@ test: export SMALLFRY_COMMAND := $(TARGET_DIR)/debug/smallfry
 test:
 	@$(MAKE) --no-print-directory PROFILE=dev test-programs node-package
 	@$(MAKE) --no-print-directory PROFILE=dev -j3 --output-sync=target rust-tests node-tests jvm-tests
-	@$(MAKE) --no-print-directory report-tests
+	@$(MAKE) --no-print-directory PROFILE=dev report-tests
 
 # The same claims with all that is slow by nature: the programs as they are shipped, each Node, each
 # JDK, the interleavings of threads, and Windows.
@@ -196,9 +200,8 @@ report-tests:
 node-peers:
 	$(call NEED_NODE,compared with others)
 else
-node-package: $(NODE_DIR)/node_modules/.package-lock.json
+node-package: programs $(NODE_DIR)/node_modules/.package-lock.json
 	cd $(NODE_DIR) && npm run --silent build
-	$(if $(filter dev,$(PROFILE)),,cargo build -q --profile $(PROFILE) -p smallfry-node)
 	node $(NODE_DIR)/scripts/place-addon.mjs $(BUILT)
 
 node-peers: $(PEERS_DIR)/node_modules/.package-lock.json $(SCOPE_DIR)/node_modules/.package-lock.json
@@ -207,9 +210,8 @@ node-tests: $(if $(filter dev,$(PROFILE)),,build) $(RUNTIMES)
 	node $(NODE_DIR)/test/all-versions.mjs
 
 # The report of `--html` in Chromium.
-report-tests: $(REPORT_DIR)/node_modules/.package-lock.json
-	cargo build -q -p smallfry-cli
-	SMALLFRY_COMMAND=$(TARGET_DIR)/debug/smallfry node --test $(REPORT_DIR)/report.test.mjs
+report-tests: programs $(REPORT_DIR)/node_modules/.package-lock.json
+	SMALLFRY_COMMAND=$(BUILT)/smallfry node --test $(REPORT_DIR)/report.test.mjs
 
 # Small projects and one pair of runs show that it works. To measure: TRIALS_FLAGS='--size 1'
 trials: TRIALS_FLAGS ?= --size 0.05 --runs 1
@@ -232,8 +234,7 @@ else
 jvm-package: jvm-library
 	$(MAVEN) $(JVM_DIR) -DskipTests package
 
-jvm-library:
-	$(if $(filter dev,$(PROFILE)),,cargo build -q --profile $(PROFILE) -p smallfry-jvm)
+jvm-library: programs
 	sh $(JVM_DIR)/place-library.sh $(BUILT)
 
 # The library, and the process of the bench's rows in the JVM.

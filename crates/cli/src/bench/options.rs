@@ -63,6 +63,14 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) runs: Option<u32>,
 
+    /// Minimum number of rounds, even if they take longer than planned
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), conflicts_with = "runs")]
+    pub(crate) min_runs: Option<u32>,
+
+    /// Number of rounds that run first and are not counted
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000), default_value_t = 1)]
+    pub(crate) warmup: u32,
+
     /// Approximate time to measure, in seconds
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u32).range(1..=86_400), conflicts_with = "runs")]
     pub(crate) seconds: Option<u32>,

@@ -32,11 +32,11 @@ pub(crate) struct RowResult {
 }
 
 impl RowResult {
-    /// Records a run. Of the first round, which meets whatever state the file system was left in,
+    /// Records a run. Of the first rounds, which meet whatever state the file system was left in,
     /// only failures count.
-    pub(crate) fn record(&mut self, run: Result<Times, String>, round: Option<usize>) {
+    pub(crate) fn record(&mut self, run: Result<Times, String>, counts: bool) {
         self.error = run.as_ref().err().cloned();
-        if round.is_some() {
+        if counts {
             self.runs.push(run.ok());
         }
     }
@@ -118,10 +118,10 @@ mod tests {
         pub(crate) fn of_millis(case: C, rows: Vec<Row>, millis: &[u64]) -> Self {
             let mut result = Self::new(case, rows);
             for (outcome, millis) in result.outcomes.iter_mut().zip(millis) {
-                for round in 0..6 {
+                for _ in 0..6 {
                     let mut run = Times::default();
                     run.usage.wall_ns = millis * 1_000_000;
-                    outcome.record(Ok(run), Some(round));
+                    outcome.record(Ok(run), true);
                 }
             }
             result

@@ -19,6 +19,8 @@ pub(crate) const MAX_TIME: Duration = Duration::from_secs(90);
 /// Counts rounds from its creation on.
 pub(crate) struct Schedule {
     budget: Budget,
+    /// The rounds that run even when the time is spent.
+    min_rounds: usize,
     started: Instant,
     round_started: Instant,
     longest: Duration,
@@ -26,10 +28,13 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    pub(crate) fn start(budget: Budget) -> Self {
+    /// Starts. More than enough rounds for a verdict run only if `min_rounds` asks for them, or in
+    /// time.
+    pub(crate) fn start(budget: Budget, min_rounds: usize) -> Self {
         let now = Instant::now();
         Self {
             budget,
+            min_rounds: min_rounds.max(ENOUGH_ROUNDS),
             started: now,
             round_started: now,
             longest: Duration::ZERO,
@@ -37,21 +42,21 @@ impl Schedule {
         }
     }
 
-    /// Returns the number of the next round, from 0; `None` when it would not fit.
-    pub(crate) fn next_round(&mut self) -> Option<usize> {
+    /// Returns true if a further round fits, which then begins.
+    pub(crate) fn goes_on(&mut self) -> bool {
         if self.done > 0 {
             self.longest = self.longest.max(self.round_started.elapsed());
         }
         let goes_on = match self.budget {
             Budget::Rounds(rounds) => self.done < rounds,
-            Budget::Time(time) => self.done < ENOUGH_ROUNDS || self.fits(time),
+            Budget::Time(time) => self.done < self.min_rounds || self.fits(time),
             Budget::RoundsWithin(rounds, time) => {
-                self.done < rounds && (self.done < ENOUGH_ROUNDS || self.fits(time))
+                self.done < rounds && (self.done < self.min_rounds || self.fits(time))
             }
         };
         self.round_started = Instant::now();
         self.done += usize::from(goes_on);
-        goes_on.then(|| self.done - 1)
+        goes_on
     }
 
     fn fits(&self, time: Duration) -> bool {
@@ -104,24 +109,24 @@ impl Schedule {
 mod tests {
     use super::*;
 
+    fn count(schedule: &mut Schedule) -> usize {
+        std::iter::from_fn(|| schedule.goes_on().then_some(())).count()
+    }
+
     #[test]
     fn rounds_are_counted() {
-        let mut schedule = Schedule::start(Budget::Rounds(2));
-        assert_eq!(
-            [
-                schedule.next_round(),
-                schedule.next_round(),
-                schedule.next_round()
-            ],
-            [Some(0), Some(1), None]
-        );
+        let mut schedule = Schedule::start(Budget::Rounds(2), 0);
+        let found = [(); 3].map(|()| schedule.goes_on());
+        assert_eq!(found, [true, true, false]);
     }
 
     #[test]
     fn a_budget_of_no_time_still_gives_enough_rounds_for_a_verdict() {
-        let mut schedule = Schedule::start(Budget::Time(Duration::from_nanos(1)));
-        let rounds = std::iter::from_fn(|| schedule.next_round()).count();
-        assert_eq!(rounds, ENOUGH_ROUNDS);
+        let no_time = Budget::Time(Duration::from_nanos(1));
+        let mut asked = Schedule::start(no_time, 2 * ENOUGH_ROUNDS);
+        assert_eq!(count(&mut asked), 2 * ENOUGH_ROUNDS);
+        let mut schedule = Schedule::start(no_time, 0);
+        assert_eq!(count(&mut schedule), ENOUGH_ROUNDS);
         assert!((schedule.used(0.0) - 1.0).abs() < f64::EPSILON);
     }
 }

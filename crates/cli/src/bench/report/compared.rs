@@ -2,15 +2,12 @@
 
 use super::view::{Time, View};
 use crate::bench::results::{CaseResult, Results, RowResult};
-use crate::bench::runtime::Row as Runner;
 use crate::export::document::{Bucket, Comparison, Phase, Row};
 use crate::stats::claim::Noise;
 use crate::stats::percentiles::median;
 use hdrhistogram::Histogram;
 use std::fmt::Display;
 
-/// The end of the names of rows that are a baseline once more.
-const ITSELF: &str = " A/A";
 /// The significant digits of lengths in histograms: buckets differ by 1 %.
 const DIGITS: u8 = 2;
 
@@ -29,7 +26,7 @@ pub(crate) fn comparisons<C: Display>(
         for &baseline in &baselines {
             let of = |row: &usize| choose(&view, &baselines, *row) == Some(baseline);
             let mut rows: Vec<usize> = (0..view.rows.len()).filter(of).collect();
-            rows.retain(|row| *row != baseline && !is_itself(&view.rows[*row]));
+            rows.retain(|row| *row != baseline && view.rows[*row].original().is_none());
             rows.insert(0, baseline);
             let runtime = view.rows[baseline].runtime.full_name();
             let noise = noise(&view, baseline);
@@ -51,21 +48,12 @@ pub(crate) fn comparisons<C: Display>(
     found
 }
 
-fn is_itself(row: &Runner) -> bool {
-    row.implementation.ends_with(ITSELF)
-}
-
 /// Returns the rows that others are compared with: those that run twice, and the first row of each
 /// runtime that has none.
 fn baselines(view: &View) -> Vec<usize> {
     let is_double = |row: &usize| {
-        let Runner {
-            runtime,
-            implementation,
-            ..
-        } = &view.rows[*row];
-        view.find(runtime.name(), &format!("{implementation}{ITSELF}"))
-            .is_some()
+        let mut rows = view.rows.iter();
+        rows.any(|it| it.is_once_more(&view.rows[*row]))
     };
     let mut found: Vec<usize> = (0..view.rows.len()).filter(is_double).collect();
     for row in 0..view.rows.len() {
@@ -93,17 +81,13 @@ fn choose(view: &View, baselines: &[usize], row: usize) -> Option<usize> {
 }
 
 fn noise(view: &View, baseline: usize) -> Noise {
-    let Runner {
-        runtime,
-        implementation,
-        ..
-    } = &view.rows[baseline];
-    match view.find(runtime.name(), &format!("{implementation}{ITSELF}")) {
+    let of = &view.rows[baseline];
+    match view.rows.iter().position(|row| row.is_once_more(of)) {
         Some(itself) => Noise {
             itself: view.ratio(baseline, itself),
             rounds: view.rounds(),
         },
-        None => view.noise_of(runtime.name()),
+        None => view.noise_of(of.runtime.name()),
     }
 }
 
@@ -171,6 +155,7 @@ fn cached<C>(result: &CaseResult<C>, rows: &[usize]) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::bench::report::view::WALL;
+    use crate::bench::runtime::Row as Runner;
     use crate::bench::runtime::protocol::{Functions, Style};
 
     #[test]

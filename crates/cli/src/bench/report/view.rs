@@ -169,7 +169,7 @@ impl<'a> View<'a> {
     /// Returns the rows named `A/A`, with the name of the baseline that each is once more.
     fn baselines(&self) -> impl Iterator<Item = (&'a Row, &'a str, Noise)> {
         self.rows.iter().enumerate().filter_map(|(itself, row)| {
-            let name = row.implementation.strip_suffix(" A/A")?;
+            let name = row.original()?;
             let baseline = self.find(row.runtime.name(), name)?;
             let noise = Noise {
                 itself: self.ratio(baseline, itself),

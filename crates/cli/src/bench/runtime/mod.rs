@@ -160,13 +160,48 @@ pub(crate) struct Row {
     pub(crate) runtime: Runtime,
     pub(crate) launch: Launch,
     pub(crate) way: Way,
-    /// The name in tables and JSON, for example `node:fs A/A`.
+    /// The name in tables and JSON. At its end stands `A/A` if the row is another once more.
     pub(crate) implementation: String,
     /// The implementation, with its runtime where there are several of its kind.
     pub(crate) label: String,
 }
 
+/// The end of the names of rows that are another once more.
+const ITSELF: &str = " A/A";
+
 impl Row {
+    /// Returns the row once more. What differs between the two is noise.
+    pub(crate) fn once_more(&self) -> Self {
+        let mut itself = self.clone();
+        itself.implementation = Self::name_once_more(&self.implementation);
+        itself.label = Self::name_once_more(&self.label);
+        itself
+    }
+
+    pub(crate) fn name_once_more(name: &str) -> String {
+        format!("{name}{ITSELF}")
+    }
+
+    /// Returns the name of the row that this one is once more.
+    pub(crate) fn original(&self) -> Option<&str> {
+        self.implementation.strip_suffix(ITSELF)
+    }
+
+    /// Returns the row that this one is once more, or itself.
+    pub(crate) fn as_original(&self) -> Self {
+        let mut row = self.clone();
+        if let Some(name) = self.original() {
+            name.clone_into(&mut row.implementation);
+        }
+        row
+    }
+
+    /// Returns true if this row is `other` once more.
+    pub(crate) fn is_once_more(&self, other: &Self) -> bool {
+        self.original() == Some(&other.implementation)
+            && self.runtime.name() == other.runtime.name()
+    }
+
     pub(crate) fn native(functions: Functions, name: &str, way: impl Into<Way>) -> Self {
         Self {
             runtime: Runtime::native(),

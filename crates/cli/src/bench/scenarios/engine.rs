@@ -21,7 +21,8 @@ pub(super) fn turns<S: Scenario>(session: &Session) -> usize {
 /// Measures until the budget is spent.
 pub(super) fn run<S: Scenario>(session: &mut Session) -> Result<Results<S::Case>, Failure> {
     let mut cases = cases::<S>(session)?;
-    let mut schedule = Schedule::start(session.budget);
+    let min_runs = session.options.min_runs.unwrap_or(0) as usize;
+    let mut schedule = Schedule::start(session.budget, min_runs);
     let mut scenario = S::prepare(session, &mut cases)?;
     let mut results = Results {
         cases: Vec::new(),
@@ -57,8 +58,8 @@ pub(super) fn run<S: Scenario>(session: &mut Session) -> Result<Results<S::Case>
     Ok(results)
 }
 
-/// Runs rounds until the budget is spent, after one (`None`) that is not counted; in each, every
-/// row of every case once, in random order within its group. Returns what was left out, because the
+/// Runs rounds until the budget is spent, after those that are not counted, the first of them
+/// `None`; in each, every row of every case once, in random order within its group. Returns what was left out, because the
 /// first rounds show that there is no time for it.
 fn measure<S: Scenario>(
     session: &mut Session,
@@ -75,6 +76,8 @@ fn measure<S: Scenario>(
     let keeps_rows = S::FACTS.is_single || !session.options.rows.is_empty();
     let mut left_out = LeftOut::new(keeps_rows);
     let mut round = None;
+    let mut rounds = 0..;
+    let mut warm_ups = session.options.warmup;
     let mut count = 0;
     schedule.begin();
     loop {
@@ -108,11 +111,13 @@ fn measure<S: Scenario>(
             if result.outcomes[row].error.is_some() {
                 continue;
             }
+            // A row that is another once more runs by that name.
+            let row_of_turn = result.rows[row].as_original();
             let mut turn = Turn {
                 session,
                 place: (case, row),
                 case: &mut result.case,
-                row: &result.rows[row],
+                row: &row_of_turn,
                 rows: &result.rows,
                 not_cold: &mut result.not_cold,
                 flushes: &mut result.outcomes[row].flushes,
@@ -125,19 +130,20 @@ fn measure<S: Scenario>(
                 Err(Fault::Row(reason)) => Err(reason),
                 Ok(times) => Ok(times),
             };
-            result.outcomes[row].record(answer, round);
+            result.outcomes[row].record(answer, warm_ups == 0);
             left_out.took(round, case, row, turn_started.elapsed());
         }
         if let Some(first) = results.cases.get(left_out.first()) {
             left_out.end_round(round, &first.rows, schedule);
         }
         places.retain(|place| !left_out.has(*place));
-        results.rounds += usize::from(round.is_some());
+        results.rounds += usize::from(warm_ups == 0);
+        warm_ups = warm_ups.saturating_sub(1);
         let full = max_rounds.is_some_and(|max| results.rounds >= max);
-        round = schedule.next_round().filter(|_| !full);
-        if round.is_none() {
+        if warm_ups == 0 && (full || !schedule.goes_on()) {
             return Ok(left_out);
         }
+        round = rounds.next();
     }
 }
 

@@ -166,12 +166,8 @@ fn slowest(rows: &[Row], mut times: Vec<(usize, Duration)>, excess: Duration) ->
     let is_baseline = |index: usize| {
         let row = &rows[index];
         let is_alike = |other: &Row| other.runtime.name() == row.runtime.name();
-        let name = &row.implementation;
-        let double = format!("{name} A/A");
-        name.ends_with(" A/A")
-            || rows
-                .iter()
-                .any(|it| is_alike(it) && it.implementation == double)
+        row.original().is_some()
+            || rows.iter().any(|it| it.is_once_more(row))
             || rows.iter().position(is_alike) == Some(index)
     };
     let is_ours = |row: &Row| {

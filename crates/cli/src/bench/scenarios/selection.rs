@@ -36,7 +36,7 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
 /// a runtime of these rows if there is one, and the row that is the same once more. A text that is a
 /// whole name selects that row alone.
 pub(super) fn rows<S: Scenario>(session: &Session, case: &S::Case) -> Vec<Row> {
-    let mut rows = S::rows(session, case);
+    let mut rows = with_doubles(&S::rows(session, case));
     let texts = &session.options.rows;
     if !texts.is_empty() && !S::FACTS.is_single {
         let names: Vec<String> = rows.iter().map(|row| row.label.clone()).collect();
@@ -58,15 +58,28 @@ pub(super) fn rows<S: Scenario>(session: &Session, case: &S::Case) -> Vec<Row> {
     rows
 }
 
+/// Puts the first row of each runtime once more behind it, unless a row of that runtime runs twice
+/// already, or there is no other to compare with.
+fn with_doubles(rows: &[Row]) -> Vec<Row> {
+    let mut found = Vec::with_capacity(rows.len() + 3);
+    for row in rows {
+        found.push(row.clone());
+        let is_own = |it: &&Row| it.runtime.name() == row.runtime.name();
+        let own: Vec<&Row> = rows.iter().filter(is_own).collect();
+        let runs_twice = own.iter().any(|it| it.original().is_some());
+        if std::ptr::eq(own[0], row) && !runs_twice && own.len() > 1 {
+            found.push(row.once_more());
+        }
+    }
+    found
+}
+
 /// Returns the labels of a baseline and of the row that is the same once more, if rows are selected
 /// and have no such pair.
 fn noise_rows(rows: &[Row], selected: &[&Row]) -> Vec<String> {
     let pairs = || {
         rows.iter().filter_map(|itself| {
-            let name = itself.implementation.strip_suffix(" A/A")?;
-            let is_it = |row: &&Row| {
-                row.implementation == name && row.runtime.name() == itself.runtime.name()
-            };
+            let is_it = |row: &&Row| itself.is_once_more(row);
             Some([rows.iter().find(is_it)?, itself])
         })
     };
@@ -88,6 +101,25 @@ fn noise_rows(rows: &[Row], selected: &[&Row]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::runtime::protocol::{Functions, Style};
+
+    #[test]
+    fn every_runtime_with_something_to_compare_runs_a_row_twice() {
+        let rust = |name| Row::native(Functions::Std, name, Style::Sync);
+        let command = |name| Row::command(name, None);
+        let found = |rows: &[Row]| -> Vec<String> {
+            let rows = with_doubles(rows).into_iter();
+            rows.map(|row| row.implementation).collect()
+        };
+        let rows = [command("cp"), command("rsync"), rust("std"), rust("raw")];
+        assert_eq!(
+            found(&rows),
+            ["cp", "cp A/A", "rsync", "std", "std A/A", "raw"]
+        );
+        // One that the scenario has chosen, and one that nothing is compared with.
+        let rows = [rust("std"), rust("raw"), rust("raw A/A"), command("cp")];
+        assert_eq!(found(&rows), ["std", "raw", "raw A/A", "cp"]);
+    }
 
     #[test]
     fn has_words_takes_whole_words_and_no_commas() {

@@ -48,9 +48,8 @@ pub(super) struct Request {
     pub(super) copied: String,
 }
 
-pub(super) const IDIOMS: [RowOf; 3] = [
+pub(super) const IDIOMS: [RowOf; 2] = [
     (NODE_SYNC, Functions::Node, Style::Sync),
-    ("Node sync A/A", Functions::Node, Style::Sync),
     (NODE_PARALLEL, Functions::Node, Style::Parallel),
 ];
 

@@ -175,7 +175,7 @@ mod tests {
                 phases: phases.collect(),
                 ..Times::default()
             };
-            outcome.record(Ok(run), Some(0));
+            outcome.record(Ok(run), true);
         }
         result
     }

@@ -14,9 +14,8 @@ use super::prelude::*;
 const NODE: &str = "node:fs";
 const SMALLFRY: &str = "smallfry";
 
-const ROWS: [RowOf; 3] = [
+const ROWS: [RowOf; 2] = [
     (NODE, Functions::Node, Style::Parallel),
-    ("node:fs A/A", Functions::Node, Style::Parallel),
     (SMALLFRY, Functions::Smallfry, Style::Parallel),
 ];
 

@@ -93,11 +93,7 @@ impl Scenario for Close {
             row
         };
         let other = |name, way| row(Functions::Std, name, way);
-        let mut rows = vec![
-            other(PLAIN, Way::Plain),
-            other("std A/A", Way::Plain),
-            other(DESIGN, Way::Pool),
-        ];
+        let mut rows = vec![other(PLAIN, Way::Plain), other(DESIGN, Way::Pool)];
         if closing::PEERS_BUILT {
             rows.push(other(DESIGN_UNBOUNDED, Way::Blocking));
         }

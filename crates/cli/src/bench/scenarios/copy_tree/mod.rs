@@ -14,9 +14,8 @@ use super::shared::tree_jobs::{self, Case, Command, Samples};
 const OWN: &str = "smallfry cp";
 const RSYNC: &str = "rsync -a";
 
-const COMMANDS: [Command; 5] = [
+const COMMANDS: [Command; 4] = [
     ("cp -r", "cp", &["-r"]),
-    ("cp -r A/A", "cp", &["-r"]),
     ("cpz", "cpz", &[]),
     ("fcp", "fcp", &[]),
     (RSYNC, "rsync", &["-a", "--whole-file"]),

@@ -100,12 +100,11 @@ pub(super) const IN_JVM: [Write; 11] = {
     ]
 };
 
-pub(super) const IN_RUST: [Write; 14] = {
+pub(super) const IN_RUST: [Write; 13] = {
     use Functions::{Raw, Smallfry, Std};
     use Level::{Data, File, Full};
     [
         write("Rust std, fsync", Std, File),
-        write("Rust std, fsync A/A", Std, File),
         write("smallfry in Rust, Data", Smallfry, Data),
         write("smallfry in Rust, Full", Smallfry, Full),
         replace("smallfry in Rust, replaced", Smallfry, Full),

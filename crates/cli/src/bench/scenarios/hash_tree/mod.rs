@@ -47,12 +47,8 @@ const SHA256SUM: Tool = Tool {
     prints: Prints::Lines,
 };
 
-const TOOLS: [Tool; 5] = [
+const TOOLS: [Tool; 4] = [
     SHA256SUM,
-    Tool {
-        row: "sha256sum A/A",
-        ..SHA256SUM
-    },
     Tool {
         row: "b3sum",
         programs: &["sh", "find", "xargs", "b3sum"],

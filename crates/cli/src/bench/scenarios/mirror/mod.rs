@@ -16,14 +16,8 @@ use std::io::Write as _;
 
 const OWN: &str = "smallfry mirror";
 
-const BY_TIME: [Command; 2] = [
-    ("rsync", "rsync", &["-a", "--delete"]),
-    ("rsync A/A", "rsync", &["-a", "--delete"]),
-];
-const BY_CONTENTS: [Command; 2] = [
-    ("rsync", "rsync", &["-a", "--delete", "-c"]),
-    ("rsync A/A", "rsync", &["-a", "--delete", "-c"]),
-];
+const BY_TIME: [Command; 1] = [("rsync", "rsync", &["-a", "--delete"])];
+const BY_CONTENTS: [Command; 1] = [("rsync", "rsync", &["-a", "--delete", "-c"])];
 
 const ON_NODE: [RowOf; 1] = [("smallfry mirrorTree", Functions::Smallfry, Style::Bulk)];
 

@@ -14,20 +14,12 @@ use smallfry::archive::Unpacker;
 
 const OWN: &str = "smallfry pack";
 
-const OF_TAR: [Command; 3] = [
-    ("GNU tar", "tar", &["-cf"]),
-    ("GNU tar A/A", "tar", &["-cf"]),
-    ("bsdtar", "bsdtar", &["-cf"]),
-];
-const OF_GZIP: [Command; 3] = [
+const OF_TAR: [Command; 2] = [("GNU tar", "tar", &["-cf"]), ("bsdtar", "bsdtar", &["-cf"])];
+const OF_GZIP: [Command; 2] = [
     ("GNU tar", "tar", &["-czf"]),
-    ("GNU tar A/A", "tar", &["-czf"]),
     ("bsdtar", "bsdtar", &["-czf"]),
 ];
-const OF_ZIP: [Command; 2] = [
-    ("bsdtar", "bsdtar", &["--format", "zip", "-cf"]),
-    ("bsdtar A/A", "bsdtar", &["--format", "zip", "-cf"]),
-];
+const OF_ZIP: [Command; 1] = [("bsdtar", "bsdtar", &["--format", "zip", "-cf"])];
 
 const ZIP_IN_JVM: [RowOf; 2] = [
     ("Java ZipOutputStream", Functions::JavaFiles, Style::Sync),

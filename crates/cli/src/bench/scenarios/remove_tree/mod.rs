@@ -11,11 +11,7 @@ use super::shared::tree_jobs::{self, Case, Command, Samples};
 
 const OWN: &str = "smallfry rm";
 
-const COMMANDS: [Command; 3] = [
-    ("rm -rf", "rm", &["-rf"]),
-    ("rm -rf A/A", "rm", &["-rf"]),
-    ("rmz", "rmz", &[]),
-];
+const COMMANDS: [Command; 2] = [("rm -rf", "rm", &["-rf"]), ("rmz", "rmz", &[])];
 
 const ON_NODE: [RowOf; 6] = {
     use Functions::{FsExtra, Node, Smallfry};

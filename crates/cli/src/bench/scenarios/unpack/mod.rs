@@ -14,16 +14,8 @@ use super::shared::tree_jobs::{self, Command, Samples};
 const OWN: &str = "smallfry unpack";
 const UNZIP: &str = "unzip";
 
-const OF_TAR: [Command; 3] = [
-    ("GNU tar", "tar", &["-xf"]),
-    ("GNU tar A/A", "tar", &["-xf"]),
-    ("bsdtar", "bsdtar", &["-xf"]),
-];
-const OF_ZIP: [Command; 3] = [
-    (UNZIP, UNZIP, &["-q"]),
-    ("unzip A/A", UNZIP, &["-q"]),
-    ("bsdtar", "bsdtar", &["-xf"]),
-];
+const OF_TAR: [Command; 2] = [("GNU tar", "tar", &["-xf"]), ("bsdtar", "bsdtar", &["-xf"])];
+const OF_ZIP: [Command; 2] = [(UNZIP, UNZIP, &["-q"]), ("bsdtar", "bsdtar", &["-xf"])];
 
 const TAR_ON_NODE: [RowOf; 2] = [NPM_TAR, ON_NODE];
 const ZIP_ON_NODE: [RowOf; 3] = [

@@ -91,9 +91,8 @@ pub(super) const SMALLFRY: &str = "smallfry";
 pub(super) const STD: &str = "std";
 pub(super) const SMALLFRY_RUST: &str = "smallfry Rust";
 
-pub(super) const ON_NODE: [RowOf; 4] = [
+pub(super) const ON_NODE: [RowOf; 3] = [
     (NODE, Functions::Node, Style::Sync),
-    (NODE_AA, Functions::Node, Style::Sync),
     (BEFORE, Functions::Before, Style::Sync),
     (SMALLFRY, Functions::Smallfry, Style::Sync),
 ];

@@ -133,10 +133,11 @@ impl<'a> All<'a> {
         bootstrap::geometric_mean(&logs.collect::<Vec<_>>(), self.seed)
     }
 
-    /// Returns how far the baseline of a runtime differs from itself over all cases.
-    fn noise(&self, runtime: &str) -> Noise {
+    /// Returns how far a baseline differs from itself over all cases.
+    fn noise(&self, (runtime, name): Named) -> Noise {
+        let itself = Row::name_once_more(name);
         Noise {
-            itself: self.mean((runtime, NODE), (runtime, NODE_AA)),
+            itself: self.mean((runtime, name), (runtime, &itself)),
             rounds: self.rounds,
         }
     }
@@ -144,7 +145,7 @@ impl<'a> All<'a> {
     /// Says how the second row compares with the first over all cases.
     fn say_mean(&self, page: &mut Page, what: &str, from: Named, to: Named) {
         if let Some(mean) = self.mean(from, to) {
-            let (verdict, count) = (verdict(mean, self.noise(to.0)), self.cases.len());
+            let (verdict, count) = (verdict(mean, self.noise(from)), self.cases.len());
             page.say(format!(
                 "{what}: {verdict}, geometric mean of {count} cases."
             ));
@@ -296,7 +297,7 @@ fn screen(session: &Session, all: &All, what: &str) -> Screen {
     let mut gains = false;
     let mut put = |name: &str, of: &All, from: Named, to: Named| {
         if let Some(mean) = of.mean(from, to) {
-            let noise = of.noise(to.0);
+            let noise = of.noise(from);
             gains |= to.1 == SMALLFRY && noise.claim(mean) == Claim::Gain;
             let cell = screen::cell(mean, noise);
             screen.line(&format!("    {name:<44} {cell}"));
@@ -314,7 +315,7 @@ fn screen(session: &Session, all: &All, what: &str) -> Screen {
     }
     let [std, ours, _] = IN_RUST;
     put("Rust, against std", all, std, ours);
-    screens::noise(&mut screen, session, NODE, all.noise(node));
+    screens::noise(&mut screen, session, NODE, all.noise((node, NODE)));
     if gains {
         screen.fact("Adopt", "node --require smallfry/register build.js");
     }
@@ -334,7 +335,7 @@ fn summary(page: &mut Page, all: &All, node: &Node) {
     let rows = [NODE, NODE_AA, SMALLFRY].map(|row| (name, row));
     let [baseline, itself, ours] = rows;
     if all.has(baseline) && all.has(itself) {
-        page.noise(NODE, all.noise(name));
+        page.noise(NODE, all.noise((name, NODE)));
     }
     if !all.has(baseline) || !all.has(ours) {
         return;
