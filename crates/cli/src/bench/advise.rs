@@ -126,7 +126,7 @@ const QUESTIONS: [Question; 8] = [
             "Node promises.cp",
             "smallfry promises.cp",
         ],
-        files: 400,
+        files: 800,
         seconds: 7,
         answer: |found| vec![("Copy", gains(found))],
     },

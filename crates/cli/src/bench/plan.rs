@@ -9,7 +9,7 @@ use std::time::Duration;
 /// The time of all scenarios that run unasked.
 const UNASKED_SECONDS: f64 = 55.0;
 /// The time of all scenarios with `--quick`, starts of runtimes aside.
-const QUICK_SECONDS: f64 = 16.0;
+const QUICK_SECONDS: f64 = 12.0;
 
 /// Returns the scenarios in the order in which they run, and how long each may take.
 pub(crate) fn of(arguments: &Arguments) -> Vec<(Entry, Budget)> {

@@ -67,6 +67,10 @@ pub(crate) struct Row {
     /// The medians of its phases, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) phases: Vec<Phase>,
+    /// The system calls that flushed in a run that was watched and not timed: `fsync`,
+    /// `fdatasync`, `syncfs`; empty where no run was watched.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) flushed_by: Vec<String>,
     /// How often a sample took so many nanoseconds; empty where runs are timed as a whole.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) histogram: Vec<Bucket>,

@@ -3,6 +3,7 @@
 use super::document::{Comparison, Document};
 use crate::output::text;
 use crate::stats::claim::Claim;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn claim(claim: Claim) -> &'static str {
     match claim {
@@ -54,5 +55,22 @@ pub(super) fn host(document: &Document) -> Vec<String> {
         Some(format!("smallfry {}", document.version)),
         Some(document.day()),
     ];
-    facts.into_iter().flatten().collect()
+    let facts = facts.into_iter().flatten();
+    facts.chain(flushes(document)).collect()
+}
+
+/// Names the system calls that flushed, for each runtime.
+fn flushes(document: &Document) -> Vec<String> {
+    let mut found: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for comparison in &document.comparisons {
+        let calls = comparison.rows.iter().flat_map(|row| &row.flushed_by);
+        let of = found.entry(&comparison.runtime).or_default();
+        of.extend(calls.map(String::as_str));
+    }
+    let shown = |(runtime, calls): (&str, BTreeSet<&str>)| {
+        let calls: Vec<&str> = calls.into_iter().collect();
+        format!("{runtime} flushes by {}", calls.join(", "))
+    };
+    let called = found.into_iter().filter(|(_, calls)| !calls.is_empty());
+    called.map(shown).collect()
 }

@@ -103,6 +103,7 @@ fn row(view: &View, baseline: usize, row: usize, noise: Noise) -> Row {
         ratio,
         claim: ratio.map(|ratio| noise.claim(ratio)),
         phases: phases(outcome),
+        flushed_by: outcome.flushes.map_or(Vec::new(), |found| found.names()),
         histogram: histogram(outcome),
         error: outcome.error.clone(),
     }

@@ -40,6 +40,17 @@ impl Flushes {
     pub(crate) fn all(&self) -> usize {
         self.fsync + self.fsync_directory + self.fdatasync + self.syncfs
     }
+
+    /// Returns the names of the system calls that make something durable.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let calls = [
+            ("fsync", self.fsync + self.fsync_directory),
+            ("fdatasync", self.fdatasync),
+            ("syncfs", self.syncfs),
+        ];
+        let made = calls.into_iter().filter(|(_, count)| *count > 0);
+        made.map(|(name, _)| name.to_owned()).collect()
+    }
 }
 
 /// A strace that works.

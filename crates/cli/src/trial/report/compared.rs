@@ -28,6 +28,7 @@ pub(super) fn comparisons(gain: &Gain, command: &str, results: &Results) -> Vec<
                 ratio,
                 claim: ratio.map(|ratio| gain.noise().claim(ratio)),
                 phases: Vec::new(),
+                flushed_by: Vec::new(),
                 histogram: Vec::new(),
                 error: None,
             }

@@ -87,6 +87,8 @@ pub(super) fn promises_less(row: &Row) -> bool {
 pub(super) fn ways(session: &Session, replaced: bool) -> Vec<(&'static str, Flushing)> {
     let mut ways = vec![
         (EACH, Flushing::Each),
+        // smallfry's row comes first.
+        ("fsync and directory flush each A/A", Flushing::Each),
         ("concurrent fsyncs", Flushing::Concurrent),
     ];
     if cfg!(target_os = "linux") {
