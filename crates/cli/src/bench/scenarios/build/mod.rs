@@ -31,12 +31,12 @@ use super::shared::trees::{Held, make_above};
 use case::{Case, EXTENSIONS, IDIOMS, IN_JVM, Request};
 use smallfry::{Durability, WriteOptions};
 
-/// The directories of an output.
+/// The directories of a build.
 const BUILT: &str = "built";
 const PUBLISHED: &str = "published";
 const COPIED: &str = "assets";
-/// The directories beside the outputs: what the last build has written, and other files.
-const LAST: &str = "last";
+/// The directories beside the outputs: what a first build cleans, and other files.
+const FIRST: &str = "first";
 const ASSETS: &str = "assets";
 /// Other files of the tree that are larger are no assets: they would hide the cost for each file.
 const LARGEST_ASSET: u64 = 64 << 10;
@@ -46,9 +46,11 @@ const PUBLISH_TIME: Duration = Duration::from_millis(100);
 
 pub(crate) struct Build {
     sources: Vec<String>,
-    /// The directory that the last build has written, beneath a slow disk.
-    last: PathBuf,
+    /// The directory that the first build in an output cleans, beneath a slow disk.
+    first: PathBuf,
     outputs: Vec<Output>,
+    /// The directories that the last builds have written, by output: within it.
+    last: BTreeMap<usize, PathBuf>,
     /// The number of files moved aside.
     moved: usize,
     /// The first row's output.
@@ -109,18 +111,9 @@ impl Scenario for Build {
             Extent::All => 3_000,
         };
         sources.truncate(at_most);
-        let (last, assets) = beside(session, &tree, &sources, &others, at_most)?;
+        let (first, assets) = beside(session, &tree, &sources, &others, at_most)?;
         let published = publishable(session)?.min(sources.len());
         let outputs = Output::make(session, "build", 0)?;
-        for output in &outputs {
-            for (index, source) in sources.iter().enumerate() {
-                session.interrupt.check()?;
-                make_above(&output.beneath.join(BUILT).join(source))?;
-                if index < published {
-                    make_above(&output.beneath.join(PUBLISHED).join(source))?;
-                }
-            }
-        }
         let case = Case {
             tree: on_the_disk(session, tree, &sources)?,
             files_found,
@@ -132,39 +125,55 @@ impl Scenario for Build {
         *cases = vec![case];
         Ok(Self {
             sources,
-            last,
+            first,
             outputs,
+            last: BTreeMap::new(),
             moved: 0,
             expected: None,
         })
     }
 
     fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Times, Fault> {
-        let output = &self.outputs[turn.output()];
-        // A mount remembers names: files that come again are moved through it.
-        let root = output.seen(false);
-        let last = format!("{LAST}-{}", turn.count);
-        tree_jobs::copy(&self.last, &output.beneath.join(&last))?;
+        let index = turn.output();
+        let output = &self.outputs[index];
+        // A mount remembers names: each build has a directory of its own.
+        let build = PathBuf::from(turn.count.to_string());
+        let beneath = output.beneath.join(&build);
+        for (index, source) in self.sources.iter().enumerate() {
+            make_above(&beneath.join(BUILT).join(source))?;
+            if index < turn.case.published {
+                make_above(&beneath.join(PUBLISHED).join(source))?;
+            }
+        }
+        let last = if let Some(last) = self.last.remove(&index) {
+            last
+        } else {
+            let first = build.join(FIRST);
+            tree_jobs::copy(&self.first, &output.beneath.join(&first))?;
+            first
+        };
         flush(&output.beneath)?;
+        let root = output.seen(false);
         let request = Request {
             style: turn.row.way.style,
             tree: unicode(&turn.case.tree)?,
             extensions: EXTENSIONS.map(str::to_owned).to_vec(),
             files: turn.case.files,
-            output: unicode(&root.join(BUILT))?,
-            published: unicode(&root.join(PUBLISHED))?,
+            output: unicode(&root.join(&build).join(BUILT))?,
+            published: unicode(&root.join(&build).join(PUBLISHED))?,
             publish: turn.case.published,
             last: unicode(&root.join(&last))?,
             assets: unicode(&turn.session.directories.on_disk(0).join(ASSETS))?,
-            copied: unicode(&root.join(COPIED))?,
+            copied: unicode(&root.join(&build).join(COPIED))?,
         };
         let asked = turn.ask(&request);
         let is_left = root.join(&last).exists();
         tree_jobs::remove(&root.join(&last))?;
-        let files = walk(root, |_| true).map_err(Failure::at("read directory", root))?;
+        let root = root.join(&build);
+        let files = walk(&root, |_| true).map_err(Failure::at("read directory", &root))?;
         let checked = asked.and_then(|times| {
             // Byte for byte.
-            let held = Held::by(root, &files, true);
+            let held = Held::by(&root, &files, true);
             let held = held.map_err(|error| format!("cannot check what it wrote: {error}"))?;
             if is_left {
                 return Err("it has left something of the last build".to_owned().into());
@@ -176,8 +185,18 @@ impl Scenario for Build {
             turn.case.files = times.files;
             Ok(times)
         });
-        put_all_aside(root, &root.with_extension("aside"), &mut self.moved)?;
-        tree_jobs::remove(&root.join(COPIED))?;
+        let aside = output.aside();
+        for done in [PUBLISHED, COPIED].map(|name| root.join(name)) {
+            if done.exists() {
+                put_all_aside(&done, &aside, &mut self.moved)?;
+            }
+        }
+        // The next build in this output cleans it.
+        if checked.is_ok() {
+            self.last.insert(index, build.join(BUILT));
+        } else {
+            put_all_aside(&root, &aside, &mut self.moved)?;
+        }
         checked
     }
 
@@ -203,8 +222,8 @@ impl Scenario for Build {
     }
 }
 
-/// Makes what the last build has written, and a directory of other files of the tree: two
-/// directories with at most so many files. Returns the first, and the files of the second.
+/// Makes what a first build cleans, and a directory of other files of the tree: two directories
+/// with at most so many files. Returns the first, and the files of the second.
 fn beside(
     session: &Session,
     tree: &Path,
@@ -213,9 +232,9 @@ fn beside(
     at_most: usize,
 ) -> Result<(PathBuf, Vec<String>), Failure> {
     let root = session.directories.beneath(0);
-    let (last, assets) = (root.join(LAST), root.join(ASSETS));
+    let (first, assets) = (root.join(FIRST), root.join(ASSETS));
     for source in sources {
-        trees::copy(session, &tree.join(source), &last.join(source))?;
+        trees::copy(session, &tree.join(source), &first.join(source))?;
     }
     make_directory(&assets)?;
     let is_small = |file: &&String| {
@@ -231,7 +250,7 @@ fn beside(
     for other in &others {
         trees::copy(session, &tree.join(other), &assets.join(other))?;
     }
-    Ok((last, others))
+    Ok((first, others))
 }
 
 /// Copies the sources to a slow disk, or reading them would not be slow.

@@ -92,13 +92,13 @@ fn parts(view: &View, node: &str, baseline: usize, ours: usize) -> String {
                 _ => " (unsure)",
             };
             let [shown, after_shown] = [before, after].map(text::millis);
-            let text = format!("{part} {shown} -> {after_shown} ms{unsure}");
+            let text = format!("{part} {shown} -> {after_shown}{unsure}");
             Some(((before - after).abs(), text))
         })
         .collect();
     parts.sort_by(|a, b| b.0.total_cmp(&a.0));
     let parts: Vec<String> = parts.into_iter().take(3).map(|(_, text)| text).collect();
-    format!("Promise.all: {}", parts.join("   "))
+    format!("ms, Promise.all: {}", parts.join("   "))
 }
 
 /// Names the way to adopt what certainly gains.
