@@ -129,7 +129,7 @@ fn rm_later_tells_what_could_not_be_removed_and_tries_again() {
     assert!(output.status.success(), "{output:?}");
     let said = String::from_utf8(output.stderr).unwrap();
     let expected = format!(
-        "{}, which was to be removed later: unlink it: Busy",
+        "unlink {}: it was to be removed later: unlink it: Busy",
         left.display()
     );
     assert!(said.contains(&expected), "{said}");
@@ -243,7 +243,7 @@ fn rm_later_leaves_no_pipe_of_the_caller_open() {
     let said = rm_later(&place, "from").stderr;
     let said = String::from_utf8(said).unwrap();
     assert!(
-        said.contains("which was to be removed later: unlink "),
+        said.contains("it was to be removed later: unlink "),
         "{said}"
     );
     wait_until_removed(&place);

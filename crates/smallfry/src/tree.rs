@@ -5,6 +5,7 @@
 //! | copy a directory with all that is in it | [`Copier`] |
 //! | bring a copy up to date, and delete in it what is gone | [`Mirror`] |
 //! | remove one | [`Remover`] |
+//! | remove one in another process, and go on at once | [`Later`] |
 //! | hash one | `hash::Hasher::tree`, with the feature `hash` |
 //! | leave out entries by patterns | `Exclude`, with the feature `tree` |
 //! | list files by patterns and ignore rules | `TreeOptions`, with the feature `tree` |
@@ -18,6 +19,7 @@ mod copy;
 pub(crate) mod directory;
 #[cfg(feature = "tree")]
 mod exclude;
+mod later;
 mod mirror;
 pub(crate) mod new_entry;
 #[cfg(feature = "tree")]
@@ -33,6 +35,7 @@ pub(crate) mod worker_pool;
 pub use copy::{Copier, Links, Method};
 #[cfg(feature = "tree")]
 pub use exclude::Exclude;
+pub use later::Later;
 pub use mirror::{Change, Mirror};
 pub use new_entry::Existing;
 pub use remove::Remover;

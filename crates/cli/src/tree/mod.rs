@@ -4,7 +4,6 @@
 //!   they do
 //! - `exclude.rs`: the patterns of `--exclude`
 //! - `expected.rs`: the amount of work, which tells how much time is left
-//! - `later/`: directories that `rm` renames, and removes in the background
 //! - `lines.rs`: the lines of `-v`
 //! - `names.rs`: names in these lines and in messages
 //! - `summary.rs`: counts and errors, as text or JSON
@@ -14,7 +13,6 @@ mod cp;
 mod exclude;
 mod expected;
 mod hash;
-mod later;
 mod lines;
 mod mirror;
 mod names;

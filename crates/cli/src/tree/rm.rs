@@ -1,14 +1,13 @@
 //! `smallfry rm`.
 
 use super::expected::{Job, Trees};
-use super::later::{self, Removal, Slots};
 use super::lines::Lines;
 use super::names::{printable, quoted};
 use super::summary::{Summary, Total};
 use super::watch::Watch;
 use serde_json::Map;
 use smallfry::bulk::Strategy;
-use smallfry::tree::Remover;
+use smallfry::tree::{Later, Remover};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -72,7 +71,10 @@ pub(crate) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
     if arguments.slot {
-        return later::work_off();
+        return match Later::remove_given() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::FAILURE,
+        };
     }
     let watch = Watch::begin("removed");
     watch.count(Trees {
@@ -98,26 +100,26 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     }
     let mut total = Total::default();
     let mut members = Map::new();
-    // Without a place for slots everything is removed now.
-    let slots = arguments.later.then(Slots::open).and_then(Result::ok);
-    if let Some(slots) = &slots {
-        for error in slots.resume() {
-            eprintln!("{NAME}: {}", printable(&error));
-        }
+    // Without the path of this program everything is removed now.
+    let program = arguments.later.then(std::env::current_exe);
+    let later = program.and_then(Result::ok);
+    let later = later.map(|program| Later::new(program, ["rm", "--slot"]));
+    for error in later.iter().flat_map(Later::errors) {
+        eprintln!("{NAME}: {}", printable(&error.to_string()));
     }
-    let mut later = 0_u64;
+    let mut given = 0_u64;
     for path in &arguments.paths {
-        let removal = slots
-            .as_ref()
-            .and_then(|slots| slots.remove(&remover, path));
-        match removal {
-            Some(Removal::Later) => later += 1,
-            Some(Removal::Now(result)) => total.add(result),
-            None => total.add(remover.remove(path)),
+        let result = match &later {
+            Some(later) => later.remove(&remover, path),
+            None => remover.remove(path).map(Some),
+        };
+        match result.transpose() {
+            None => given += 1,
+            Some(result) => total.add(result),
         }
     }
     if arguments.later {
-        members.insert("later".to_owned(), later.into());
+        members.insert("later".to_owned(), given.into());
     }
     lines.end(&mut total);
     let stopped = watch.end();

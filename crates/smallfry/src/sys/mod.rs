@@ -26,6 +26,10 @@ mod mapping;
 #[cfg_attr(windows, path = "windows/rename.rs")]
 mod rename;
 
+#[cfg_attr(unix, path = "unix/background.rs")]
+#[cfg_attr(windows, path = "windows/background.rs")]
+pub(crate) mod background;
+
 #[cfg_attr(unix, path = "unix/limits.rs")]
 #[cfg_attr(windows, path = "windows/limits.rs")]
 mod limits;

@@ -13,7 +13,7 @@ use std::process::Command;
 /// Makes the directory of the slots, if it is missing: `smallfry/removing` in `XDG_STATE_HOME`, or
 /// in `.local/state` of the home directory. A home of another user, which sudo may keep, is
 /// refused.
-pub(super) fn make_directory() -> io::Result<PathBuf> {
+pub(crate) fn make_directory() -> io::Result<PathBuf> {
     let absolute = |name| {
         let path = std::env::var_os(name).map(PathBuf::from);
         path.filter(|path| path.is_absolute())
@@ -38,7 +38,7 @@ pub(super) fn make_directory() -> io::Result<PathBuf> {
 /// belongs to the open file, also in a process that inherits it.
 ///
 /// `flock`, [flock(2)](https://man7.org/linux/man-pages/man2/flock.2.html)
-pub(super) fn open_locked(path: &Path) -> io::Result<Option<File>> {
+pub(crate) fn open_locked(path: &Path) -> io::Result<Option<File>> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     let file = options.open(path)?;
@@ -50,35 +50,35 @@ pub(super) fn open_locked(path: &Path) -> io::Result<Option<File>> {
 }
 
 /// Returns the file that is the standard input.
-pub(super) fn stdin() -> io::Result<File> {
+pub(crate) fn stdin() -> io::Result<File> {
     Ok(io::stdin().as_fd().try_clone_to_owned()?.into())
 }
 
 /// Returns the device and inode of a directory.
-pub(super) fn identity(path: &Path) -> io::Result<(u64, u64)> {
+pub(crate) fn identity(path: &Path) -> io::Result<(u64, u64)> {
     let found = path.metadata()?;
     Ok((found.dev(), found.ino()))
 }
 
 /// Returns the bytes of a path in a slot.
 #[allow(clippy::unnecessary_wraps, reason = "on Windows a path may have none")]
-pub(super) fn bytes_of(path: &Path) -> Option<&[u8]> {
+pub(crate) fn bytes_of(path: &Path) -> Option<&[u8]> {
     Some(path.as_os_str().as_bytes())
 }
 
 /// Returns the path of these bytes in a slot.
 #[allow(clippy::unnecessary_wraps, reason = "on Windows bytes may be no path")]
-pub(super) fn path_from(bytes: &[u8]) -> Option<&Path> {
+pub(crate) fn path_from(bytes: &[u8]) -> Option<&Path> {
     Some(Path::new(OsStr::from_bytes(bytes)))
 }
 
 /// Keeps the current directory of the caller out of the way of `umount`.
-pub(super) fn prepare_background(command: &mut Command) {
+pub(crate) fn prepare_background(command: &mut Command) {
     command.current_dir("/");
 }
 
 /// Leaves the terminal, and lets other processes run first.
-pub(super) fn enter_background() {
+pub(crate) fn enter_background() {
     close_inherited();
     // Failures do no harm.
     let _ = rustix::process::setsid();
@@ -99,7 +99,7 @@ fn close_inherited() {
 
 /// Returns true if another file system is mounted below `path`, as far as the system tells. A mount
 /// would move with the tree.
-pub(super) fn has_mount_below(path: &Path) -> bool {
+pub(crate) fn has_mount_below(path: &Path) -> bool {
     let Ok(path) = path.canonicalize() else {
         return false;
     };

@@ -1,14 +1,15 @@
 //! The slots: which tree one names, and who holds it.
 
-use super::platform;
+use super::Program;
+use crate::sys::background as system;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 /// Ends each part of a slot.
 const END: u8 = 0;
-/// The end of the names that [`Remover::set_aside`](smallfry::tree::Remover::set_aside) gives.
+/// The end of the names that [`Remover::set_aside`](crate::tree::Remover::set_aside) gives.
 const ASIDE: &[u8] = b".smallfry";
 
 /// A tree that is being removed.
@@ -42,7 +43,7 @@ impl Left {
         let number = str::from_utf8(parts.next()?).ok()?.parse().ok()?;
         // A slot that ends before it was cut off before anything was renamed.
         let error = String::from_utf8_lossy(parts.next()?).into_owned();
-        let path = platform::path_from(name)?;
+        let path = system::path_from(name)?;
         let is_aside = path.is_absolute() && name.ends_with(ASIDE);
         is_aside.then(|| Self {
             path: path.to_owned(),
@@ -53,7 +54,7 @@ impl Left {
 
     fn to_bytes(&self) -> io::Result<Vec<u8>> {
         let (device, number) = self.above;
-        let path = platform::bytes_of(&self.path).ok_or(io::ErrorKind::InvalidInput)?;
+        let path = system::bytes_of(&self.path).ok_or(io::ErrorKind::InvalidInput)?;
         let rest = format!("\0{device}\0{number}\0{}", self.error);
         Ok([path, rest.as_bytes()].concat())
     }
@@ -61,7 +62,7 @@ impl Left {
 
 fn identity_above(path: &Path) -> io::Result<(u64, u64)> {
     let above = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
-    platform::identity(above)
+    system::identity(above)
 }
 
 /// A slot whose lock this process holds.
@@ -70,12 +71,12 @@ pub(super) struct Slot(File);
 impl Slot {
     /// Locks a slot; `None` if another process has it.
     pub(super) fn take(path: &Path) -> io::Result<Option<Self>> {
-        Ok(platform::open_locked(path)?.map(Self))
+        Ok(system::open_locked(path)?.map(Self))
     }
 
     /// Returns the slot that this process has got from another one.
     pub(super) fn from_stdin() -> io::Result<Self> {
-        platform::stdin().map(Self)
+        system::stdin().map(Self)
     }
 
     /// Returns the tree that the slot names.
@@ -98,14 +99,14 @@ impl Slot {
     }
 
     /// Starts the process that removes the tree. The slot is its standard input, with the lock.
-    pub(super) fn start(self) -> io::Result<()> {
-        let mut command = Command::new(std::env::current_exe()?);
+    pub(super) fn start(self, program: &Program) -> io::Result<Child> {
+        let mut command = Command::new(&program.path);
         command
-            .args(["rm", "--slot"])
+            .args(&program.arguments)
             .stdin(self.0)
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        platform::prepare_background(&mut command);
-        command.spawn().map(drop)
+        system::prepare_background(&mut command);
+        command.spawn()
     }
 }

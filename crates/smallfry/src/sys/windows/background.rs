@@ -15,7 +15,7 @@ use windows_sys::Win32::System::Threading::{BELOW_NORMAL_PRIORITY_CLASS, DETACHE
 
 /// Makes the directory of the slots, if it is missing: `smallfry\removing` in `LOCALAPPDATA`, which
 /// only this user can write.
-pub(super) fn make_directory() -> io::Result<PathBuf> {
+pub(crate) fn make_directory() -> io::Result<PathBuf> {
     let data = std::env::var_os("LOCALAPPDATA").map(PathBuf::from);
     let data = data.filter(|path| path.is_absolute());
     let directory = data
@@ -31,7 +31,7 @@ pub(super) fn make_directory() -> io::Result<PathBuf> {
 ///
 /// `CreateFileW`,
 /// [CreateFileW](https://learn.microsoft.com/windows/win32/api/fileapi/nf-fileapi-createfilew)
-pub(super) fn open_locked(path: &Path) -> io::Result<Option<File>> {
+pub(crate) fn open_locked(path: &Path) -> io::Result<Option<File>> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     match options.share_mode(0).open(path) {
@@ -46,12 +46,12 @@ fn is_shared(error: &io::Error) -> bool {
 }
 
 /// Returns the file that is the standard input.
-pub(super) fn stdin() -> io::Result<File> {
+pub(crate) fn stdin() -> io::Result<File> {
     Ok(io::stdin().as_handle().try_clone_to_owned()?.into())
 }
 
 /// Returns the serial number of the volume, and the number of the directory in it.
-pub(super) fn identity(path: &Path) -> io::Result<(u64, u64)> {
+pub(crate) fn identity(path: &Path) -> io::Result<(u64, u64)> {
     let mut options = OpenOptions::new();
     // Nothing is read, so the directory needs no permission.
     options.access_mode(0);
@@ -63,17 +63,17 @@ pub(super) fn identity(path: &Path) -> io::Result<(u64, u64)> {
 }
 
 /// Returns the bytes of a path in a slot; `None` if it is not Unicode.
-pub(super) fn bytes_of(path: &Path) -> Option<&[u8]> {
+pub(crate) fn bytes_of(path: &Path) -> Option<&[u8]> {
     path.to_str().map(str::as_bytes)
 }
 
 /// Returns the path of these bytes in a slot.
-pub(super) fn path_from(bytes: &[u8]) -> Option<&Path> {
+pub(crate) fn path_from(bytes: &[u8]) -> Option<&Path> {
     str::from_utf8(bytes).ok().map(Path::new)
 }
 
 /// Returns false: mounted volumes are links here, and links are removed themselves.
-pub(super) fn has_mount_below(_: &Path) -> bool {
+pub(crate) fn has_mount_below(_: &Path) -> bool {
     false
 }
 
@@ -85,7 +85,7 @@ pub(super) fn has_mount_below(_: &Path) -> bool {
 ///
 /// `SetHandleInformation`,
 /// [SetHandleInformation](https://learn.microsoft.com/windows/win32/api/handleapi/nf-handleapi-sethandleinformation)
-pub(super) fn prepare_background(command: &mut Command) {
+pub(crate) fn prepare_background(command: &mut Command) {
     let streams = [
         io::stdin().as_raw_handle(),
         io::stdout().as_raw_handle(),
@@ -103,4 +103,4 @@ pub(super) fn prepare_background(command: &mut Command) {
 }
 
 /// Does nothing: the process was started in the background.
-pub(super) const fn enter_background() {}
+pub(crate) const fn enter_background() {}
