@@ -13,6 +13,8 @@ use windows_sys::Win32::Foundation::{
 use windows_sys::Win32::Storage::FileSystem::FILE_FLAG_BACKUP_SEMANTICS;
 use windows_sys::Win32::System::Threading::{BELOW_NORMAL_PRIORITY_CLASS, DETACHED_PROCESS};
 
+use super::platform::information;
+
 /// Makes the directory of the slots, if it is missing: `smallfry\removing` in `LOCALAPPDATA`, which
 /// only this user can write.
 pub(crate) fn make_directory() -> io::Result<PathBuf> {
@@ -58,8 +60,9 @@ pub(crate) fn identity(path: &Path) -> io::Result<(u64, u64)> {
     let directory = options
         .custom_flags(FILE_FLAG_BACKUP_SEMANTICS)
         .open(path)?;
-    let found = winapi_util::file::information(&directory)?;
-    Ok((found.volume_serial_number(), found.file_index()))
+    let found = information(directory.as_handle())?;
+    let number = u64::from(found.nFileIndexHigh) << 32 | u64::from(found.nFileIndexLow);
+    Ok((u64::from(found.dwVolumeSerialNumber), number))
 }
 
 /// Returns the bytes of a path in a slot; `None` if it is not Unicode.
