@@ -3,7 +3,7 @@
 //! Formats: <https://man7.org/linux/man-pages/man5/proc.5.html>.
 
 use super::{FileSystem, Host, field, number};
-use rustix::fs::{major, minor, statvfs, syncfs};
+use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags, major, minor, statvfs, syncfs};
 use std::fs::{File, read_to_string};
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -128,6 +128,19 @@ pub(crate) fn free_inodes(directory: &Path) -> Option<u64> {
 /// `syncfs`: <https://man7.org/linux/man-pages/man2/syncfs.2.html>.
 pub(crate) fn flush_all(directory: &Path) -> io::Result<()> {
     Ok(syncfs(File::open(directory)?)?)
+}
+
+/// Asks the file system to give each new directory in this one a place of its own, far from others,
+/// with what is in it: the attribute `T`,
+/// [chattr(1)](https://man7.org/linux/man-pages/man1/chattr.1.html).
+pub(crate) fn spread_directories(directory: &Path) {
+    let set = || -> io::Result<()> {
+        let directory = File::open(directory)?;
+        let flags = ioctl_getflags(&directory)?;
+        Ok(ioctl_setflags(&directory, flags | IFlags::TOPDIR)?)
+    };
+    // Without it everything works.
+    let _ = set();
 }
 
 /// Empties the page cache of all file systems, entries of directories included; only root may:

@@ -7,7 +7,7 @@ mod platform;
 #[path = "other.rs"]
 mod platform;
 
-pub(crate) use platform::{drop_cache, flush_all, free_inodes};
+pub(crate) use platform::{drop_cache, flush_all, free_inodes, spread_directories};
 
 use crate::failure::Failure;
 use schemars::JsonSchema;

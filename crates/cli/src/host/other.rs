@@ -21,6 +21,8 @@ pub(crate) fn free_inodes(_: &Path) -> Option<u64> {
     None
 }
 
+pub(crate) const fn spread_directories(_: &Path) {}
+
 pub(crate) fn drop_cache(_: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
