@@ -60,7 +60,7 @@ object Driver : Scenario<BuildRequest>(BuildRequest::class.java) {
     }
 }
 
-private const val BUILDS_TO_COMPILE = 10
+private const val BUILDS_TO_COMPILE = 5
 
 /** Returns the same request with other directories to write into, and makes them. */
 private fun BuildRequest.into(directory: Path): BuildRequest {
