@@ -1,28 +1,44 @@
 #!/bin/sh
 # Writes the measured parts of docs/results anew from the result files in docs/results/data: tables and
-# a picture of each. `scripts/results.sh --measure DIR [NAME ...]` measures first, on the disk of DIR.
+# a picture of each. `scripts/results.sh --measure DIR [NAME ...]` measures first, on the disk of DIR, and
+# trees in MEMORY_DIR. n24 and n26 on PATH are Node 24 and 26.
 set -eu
 cd "$(dirname "$0")/.."
 smallfry=${SMALLFRY_COMMAND:-target/release/smallfry}
 data=docs/results/data
 
-# Prints the arguments of the bench that makes a file.
+# Prints the arguments of the bench that makes a file. Trees are measured in memory: where files were
+# just removed, an ext4 without a journal makes new ones slowly.
 arguments() {
   case $1 in
-    build) echo build --seconds 60 ;;
-    calls) echo calls --cells at,once --seconds 60 ;;
-    fsync) echo fsync --cells 500,characters ;;
-    *) echo "$1" --seconds 60 ;;
+    build) echo build --seconds 60 --dir "$dir" ;;
+    calls) echo calls --cells at,once --dir "$dir" ;;
+    fsync) echo fsync --cells 500,characters --dir "$dir" ;;
+    write-string) echo write-string --cells null,path --dir "$dir" ;;
+    jvm) echo read-many --cells kept,string,warm --rows Java,JVM --dir "$dir" ;;
+    promise-all) echo read-many --cells kept,string,warm --rows Promise.all --node n24 --node n26 --dir "$dir" ;;
+    copy-tree | remove-tree | mirror | unpack | pack | hash-tree | scale) echo "$1" --dir "$memory" ;;
+    *) echo "$1" --dir "$dir" ;;
   esac
 }
 
 measure() {
   dir=$1
+  memory=${MEMORY_DIR:-/dev/shm}
   shift
   mkdir -p "$data"
-  for name in ${*:-build read-many write-many close fsync fsync-many start calls package-scope}; do
-    # shellcheck disable=SC2046 # several words
-    $smallfry bench $(arguments "$name") --dir "$dir" --json "$data/$name.whole" >/dev/null
+  all='build read-many write-many write-string close fsync fsync-many start calls package-scope scale jvm promise-all
+    copy-tree remove-tree mirror unpack pack hash-tree try'
+  for name in ${*:-$all}; do
+    if [ "$name" = try ]; then
+      pages=$memory/smallfry-pages
+      node scripts/pages.mjs make "$pages"
+      $smallfry try --outputs "$pages/out" --json "$data/$name.whole" -- node scripts/pages.mjs build "$pages" >/dev/null
+      rm -r "$pages"
+    else
+      # shellcheck disable=SC2046 # several words
+      $smallfry bench $(arguments "$name") --json "$data/$name.whole" >/dev/null
+    fi
     # What only programs that know the scenario need is as large as the rest.
     $smallfry report "$data/$name.whole" --json "$data/$name.json"
     rm "$data/$name.whole"

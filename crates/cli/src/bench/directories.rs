@@ -7,6 +7,7 @@
 use super::disk::{Slow, UNDELAYED};
 use crate::failure::Failure;
 use crate::process::interrupt::Interrupt;
+use smallfry::tree::Remover;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -99,8 +100,9 @@ impl Directories {
             slow.unmount()?;
         }
         for directory in [point, Some(self.disk), self.memory].into_iter().flatten() {
-            let path = directory.path().to_owned();
-            directory.close().map_err(Failure::at("remove", &path))?;
+            let path = directory.keep();
+            let removed = Remover::new().remove(&path);
+            removed.map_err(Failure::at("remove", &path))?;
         }
         Ok(())
     }

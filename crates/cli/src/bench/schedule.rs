@@ -16,11 +16,16 @@ pub(crate) enum Budget {
 /// The time that a scenario may take if the user has not asked for more.
 pub(crate) const MAX_TIME: Duration = Duration::from_secs(90);
 
+/// The time that removing a file takes at the end.
+const REMOVAL: Duration = Duration::from_micros(20);
+
 /// Counts rounds from its creation on.
 pub(crate) struct Schedule {
     budget: Budget,
     /// The rounds that run even when the time is spent.
     min_rounds: usize,
+    /// The time that it takes at the end to remove what a round leaves.
+    removal: Duration,
     started: Instant,
     round_started: Instant,
     longest: Duration,
@@ -35,11 +40,17 @@ impl Schedule {
         Self {
             budget,
             min_rounds: min_rounds.max(ENOUGH_ROUNDS),
+            removal: Duration::ZERO,
             started: now,
             round_started: now,
             longest: Duration::ZERO,
             done: 0,
         }
+    }
+
+    /// Counts the time that it takes at the end to remove so many files for each round.
+    pub(crate) fn count_removal(&mut self, files_in_round: usize) {
+        self.removal = REMOVAL * files_in_round as u32;
     }
 
     /// Returns true if a further round fits, which then begins.
@@ -60,7 +71,9 @@ impl Schedule {
     }
 
     fn fits(&self, time: Duration) -> bool {
-        self.started.elapsed() + self.longest <= time
+        // The next round, and the one that was not counted.
+        let removal = self.removal * (self.done as u32 + 2);
+        self.started.elapsed() + self.longest + removal <= time
     }
 
     /// Returns how much of a round is too long for as many rounds as are wanted at least, when each
@@ -73,7 +86,7 @@ impl Schedule {
         };
         let prepared = self.round_started - self.started;
         let round = self.round_started.elapsed();
-        let whole = prepared + round * (rounds as u32 + 1);
+        let whole = prepared + (round + self.removal) * (rounds as u32 + 1);
         whole.saturating_sub(time) / rounds.max(1) as u32
     }
 
@@ -84,7 +97,8 @@ impl Schedule {
             Budget::Time(time) => (ENOUGH_ROUNDS, time.max(MAX_TIME)),
             Budget::RoundsWithin(rounds, time) => (rounds.min(ENOUGH_ROUNDS), time),
         };
-        let left = time.saturating_sub(self.started.elapsed());
+        let removal = self.removal * (rounds as u32 + 1);
+        let left = time.saturating_sub(self.started.elapsed() + removal);
         Some(left / rounds.saturating_sub(1).max(1) as u32)
     }
 

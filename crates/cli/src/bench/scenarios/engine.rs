@@ -72,7 +72,10 @@ fn measure<S: Scenario>(
     for (index, result) in results.cases.iter().enumerate() {
         places.extend((0..result.rows.len()).map(|row| (index, row)));
     }
-    let max_rounds = max_rounds::<S>(session, results);
+    let new = |result: &CaseResult<S::Case>| result.rows.len() * S::new_files(&result.case);
+    let new_files: usize = results.cases.iter().map(new).sum();
+    schedule.count_removal(new_files);
+    let max_rounds = max_rounds(session, new_files);
     let keeps_rows = S::FACTS.is_single || !session.options.rows.is_empty();
     let mut left_out = LeftOut::new(keeps_rows);
     let mut round = None;
@@ -147,12 +150,10 @@ fn measure<S: Scenario>(
     }
 }
 
-/// Returns how many rounds leave half of the free inodes to others.
-fn max_rounds<S: Scenario>(session: &Session, results: &Results<S::Case>) -> Option<usize> {
-    let new = |result: &CaseResult<S::Case>| result.rows.len() * S::new_files(&result.case);
-    let per_round: usize = results.cases.iter().map(new).sum();
+/// Returns how many rounds of so many new files leave half of the free inodes to others.
+fn max_rounds(session: &Session, new_files: usize) -> Option<usize> {
     let free = host::free_inodes(&session.directories.on_disk(0)).unwrap_or(2_000_000);
     // One goes to the round that is not counted.
-    let max = (free as usize / 2).checked_div(per_round)?;
+    let max = (free as usize / 2).checked_div(new_files)?;
     Some(max.saturating_sub(1).max(1))
 }

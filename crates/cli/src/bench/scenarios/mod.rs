@@ -3,7 +3,8 @@
 //! A directory holds, of these, what it needs: the cases and rows (`case.rs`), what a round does
 //! with them (`mod.rs`), the rows in Rust (`native.rs`), those under Node and in the JVM
 //! (`driver.js`, `driver.kt`) and the report (`report.rs`). `scenario.rs` defines a scenario,
-//! `engine.rs` runs it, `selection.rs` and `left_out.rs` choose its cases and rows, `shared/` has what several of them need.
+//! `engine.rs` runs it, `selection.rs` and `left_out.rs` choose its cases and rows, `shared/` has
+//! what several of them need.
 
 mod build;
 mod calls;

@@ -75,10 +75,16 @@ pub(crate) const COMPARED: [&str; 5] = [
     "Java Files, parallel stream|smallfry bulk in the JVM",
 ];
 
-/// Returns these rows in the JVM, if there is one.
-pub(crate) fn in_jvm(session: &Session, rows: &[RowOf]) -> impl Iterator<Item = Row> {
-    let row = |&(name, functions, style): &RowOf| session.jvm_row(functions, name, style);
-    rows.iter().filter_map(row)
+/// Returns these rows in the JVM, if there is one. Each takes seconds to start and to warm up, so a
+/// quick look has the first one and smallfry's.
+fn in_jvm(session: &Session, rows: &[RowOf]) -> impl Iterator<Item = Row> {
+    let is_quick = session.extent == Extent::Quick;
+    let counts = move |(index, row): &(usize, &RowOf)| {
+        !is_quick || *index == 0 || row.1 == Functions::Smallfry
+    };
+    let row =
+        |(_, &(name, functions, style)): (usize, &RowOf)| session.jvm_row(functions, name, style);
+    rows.iter().enumerate().filter(counts).filter_map(row)
 }
 
 /// The reason why a row is missing, if that is news.
