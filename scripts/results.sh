@@ -14,7 +14,7 @@ arguments() {
     build) echo build --seconds 60 --dir "$dir" ;;
     calls) echo calls --cells at,once --dir "$dir" ;;
     fsync) echo fsync --cells 500,characters --dir "$dir" ;;
-    write-string) echo write-string --cells null,path --dir "$dir" ;;
+    write-string) echo write-string --cells 12288,ascii,null --dir "$dir" ;;
     jvm) echo read-many --cells kept,string,warm --rows Java,JVM --dir "$dir" ;;
     promise-all) echo read-many --cells kept,string,warm --rows Promise.all --node n24 --node n26 --dir "$dir" ;;
     copy-tree | remove-tree | mirror | unpack | pack | hash-tree | scale) echo "$1" --dir "$memory" ;;
