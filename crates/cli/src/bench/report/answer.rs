@@ -1,7 +1,7 @@
 //! The first screen of scenarios without one of their own: how many comparisons show a gain, and
 //! those that come first.
 
-use super::screens;
+use super::screens::{self, MEDIAN, RATIO};
 use crate::bench::session::Session;
 use crate::export::document::{Comparison, Row};
 use crate::output::screen::{self, Screen};
@@ -12,8 +12,8 @@ use crate::stats::claim::{Claim, ENOUGH_ROUNDS};
 const MAX_LINES: usize = 15;
 /// The maximum number of rows beside a baseline.
 const MAX_ROWS: usize = 3;
-/// The columns of a name and of a bar.
-const NAME: usize = 34;
+/// The maximum columns of a name and of a bar.
+const NAME: usize = 40;
 const BAR: usize = 14;
 
 /// A scenario's question, and the way to use what is fastest.
@@ -50,7 +50,13 @@ pub(crate) fn screen(
     let compared: Vec<&Comparison> = comparisons.iter().filter(|it| it.rows.len() > 1).collect();
     let mut lines = MAX_LINES;
     let mut left_out = 0;
-    let cells = if screen::has_bars() { BAR } else { 0 };
+    // Each line is `    name median  ratio`.
+    let room = text::width().saturating_sub(4 + 1 + MEDIAN + 2 + RATIO);
+    let columns = room.min(NAME);
+    let cells = match room.saturating_sub(columns + 2) {
+        room if screen::has_bars() => room.min(BAR),
+        _ => 0,
+    };
     let gap = if cells > 0 { cells + 2 } else { 0 };
     for comparison in &compared {
         let rows = chosen(comparison, question.rows);
@@ -59,12 +65,14 @@ pub(crate) fn screen(
             continue;
         }
         let heading = format!("{}, {}", comparison.runtime, comparison.case);
-        let headings = match lines {
-            MAX_LINES => format!("{:>9}  {:gap$}times as fast (95 %)", "median", ""),
-            _ => String::new(),
-        };
-        let width = NAME + 2;
-        screen.line(format!("  {:<width$}{headings}", cut(&heading, width)).trim_end());
+        screen.line(&if lines == MAX_LINES {
+            let width = columns + 3;
+            let heading = cut(&heading, width - 1);
+            let headings = format!("{:>MEDIAN$}  {:gap$}times as fast (95 %)", "median", "");
+            format!("  {heading:<width$}{headings}")
+        } else {
+            format!("  {}", cut(&heading, text::width() - 2))
+        });
         let longest = rows.iter().filter_map(|row| row.median_ns);
         let longest = longest.fold(0.0, f64::max);
         let noise = comparison.decider();
@@ -72,8 +80,8 @@ pub(crate) fn screen(
             let median = text::or_dash(row.median_ns, text::duration);
             let bar = text::hashes(row.median_ns.unwrap_or(0.0) / longest, cells);
             let ratio = row.ratio.map(|ratio| screen::cell(ratio, noise));
-            let (name, ratio) = (cut(&row.name, NAME), ratio.unwrap_or_default());
-            let line = format!("    {name:<NAME$} {median:>8}  {bar:<gap$}{ratio}");
+            let (name, ratio) = (cut(&row.name, columns), ratio.unwrap_or_default());
+            let line = format!("    {name:<columns$} {median:>MEDIAN$}  {bar:<gap$}{ratio}");
             screen.line(line.trim_end());
         }
         lines -= rows.len() + 1;

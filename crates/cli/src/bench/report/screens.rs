@@ -9,9 +9,9 @@ use crate::stats::claim::Noise;
 /// The columns of a name.
 const NAME: usize = 22;
 /// The columns of a median.
-const MEDIAN: usize = 8;
+pub(super) const MEDIAN: usize = 8;
 /// The columns that a ratio needs, a loss with its word.
-const RATIO: usize = 26;
+pub(super) const RATIO: usize = 26;
 /// The maximum length of a bar.
 const BAR: usize = 20;
 

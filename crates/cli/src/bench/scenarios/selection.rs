@@ -1,7 +1,8 @@
 //! The cases and the rows that the user has selected.
 
 use super::scenario::Scenario;
-use crate::bench::runtime::Row;
+use crate::bench::options::Extent;
+use crate::bench::runtime::{Kind, Row};
 use crate::bench::session::Session;
 use crate::failure::Failure;
 
@@ -36,7 +37,7 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
 /// a runtime of these rows if there is one, and the row that is the same once more. A text that is a
 /// whole name selects that row alone.
 pub(super) fn rows<S: Scenario>(session: &Session, case: &S::Case) -> Vec<Row> {
-    let mut rows = with_doubles(&S::rows(session, case));
+    let mut rows = with_doubles(&S::rows(session, case), session.extent);
     let texts = &session.options.rows;
     if !texts.is_empty() && !S::FACTS.is_single {
         let names: Vec<String> = rows.iter().map(|row| row.label.clone()).collect();
@@ -59,14 +60,15 @@ pub(super) fn rows<S: Scenario>(session: &Session, case: &S::Case) -> Vec<Row> {
 }
 
 /// Puts the first row of each runtime once more behind it, unless a row of that runtime runs twice
-/// already, or there is no other to compare with.
-fn with_doubles(rows: &[Row]) -> Vec<Row> {
+/// already, or there is no other to compare with. A quick look has no time for one in the JVM.
+fn with_doubles(rows: &[Row], extent: Extent) -> Vec<Row> {
     let mut found = Vec::with_capacity(rows.len() + 3);
     for row in rows {
         found.push(row.clone());
         let is_own = |it: &&Row| it.runtime.name() == row.runtime.name();
         let own: Vec<&Row> = rows.iter().filter(is_own).collect();
-        let runs_twice = own.iter().any(|it| it.original().is_some());
+        let runs_twice = own.iter().any(|it| it.original().is_some())
+            || extent == Extent::Quick && row.runtime.kind == Kind::Jvm;
         if std::ptr::eq(own[0], row) && !runs_twice && own.len() > 1 {
             found.push(row.once_more());
         }
@@ -108,7 +110,7 @@ mod tests {
         let rust = |name| Row::native(Functions::Std, name, Style::Sync);
         let command = |name| Row::command(name, None);
         let found = |rows: &[Row]| -> Vec<String> {
-            let rows = with_doubles(rows).into_iter();
+            let rows = with_doubles(rows, Extent::Core).into_iter();
             rows.map(|row| row.implementation).collect()
         };
         let rows = [command("cp"), command("rsync"), rust("std"), rust("raw")];

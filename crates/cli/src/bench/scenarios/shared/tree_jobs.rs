@@ -41,10 +41,11 @@ impl Case {
     pub(crate) fn all(session: &Session) -> Vec<Self> {
         let large = session.extent.pick(2, 100);
         let glyphs = session.extent.pick(60, font::GLYPHS);
+        let flat = session.extent.pick(200, 10_000);
         let cases = [
             (Sample::Tree, 0, 0),
             (Sample::Font, session.files(glyphs).min(font::GLYPHS), 0),
-            (Sample::Flat, session.files(10_000), session.bytes(1_000)),
+            (Sample::Flat, session.files(flat), session.bytes(1_000)),
             (Sample::Large, large, 10_000_000),
         ];
         let of = |(sample, files, bytes)| Self {
@@ -52,7 +53,12 @@ impl Case {
             files,
             bytes: files * bytes,
         };
-        cases.map(of).to_vec()
+        // A quick look has no time for a tree that the user has not named.
+        let options = &session.options;
+        let has_tree =
+            session.extent != Extent::Quick || options.tree.is_some() || options.cells.is_some();
+        let wanted = |case: &Self| has_tree || case.sample != Sample::Tree;
+        cases.into_iter().map(of).filter(wanted).collect()
     }
 
     pub(crate) const fn sample(&self) -> Sample {
