@@ -13,8 +13,9 @@ pub(crate) enum Budget {
     RoundsWithin(usize, Duration),
 }
 
-/// The time that a scenario may take if the user has not asked for more.
-pub(crate) const MAX_TIME: Duration = Duration::from_secs(90);
+/// The time that a scenario may take if the user has not asked for more. With the start of the
+/// runtimes it is a minute and a half.
+pub(crate) const MAX_TIME: Duration = Duration::from_secs(84);
 
 /// The time that removing a file takes at the end.
 const REMOVAL: Duration = Duration::from_micros(20);
