@@ -1,6 +1,6 @@
 //! Runs a scenario: rounds until the budget is spent, each run in a process of its own.
 
-use super::left_out::LeftOut;
+use super::left_out::{LeftOut, is_needed};
 use super::scenario::{Fault, Scenario, Turn};
 use super::selection::{cases, rows};
 use crate::bench::results::{CaseResult, Results};
@@ -87,18 +87,25 @@ fn measure<S: Scenario>(
         session.random.shuffle(&mut places);
         let mut order: Vec<usize> = (0..results.cases.len()).collect();
         session.random.shuffle(&mut order);
-        // The first round takes one case after the other, to find out how many there is time for.
-        let group = |(case, _): &(usize, usize)| match round {
-            None => (S::group(&results.cases[*case].case), *case),
-            Some(_) if S::FACTS.by_case => (order[*case], 0),
-            Some(_) => (S::group(&results.cases[*case].case), 0),
+        // The first round takes one case after the other, in each the rows that are needed first, to
+        // find out how many there is time for.
+        let group = |&(case, row): &(usize, usize)| {
+            let CaseResult { case: of, rows, .. } = &results.cases[case];
+            match round {
+                None => (S::group(of), case, !is_needed(rows, row)),
+                Some(_) if S::FACTS.by_case => (order[case], 0, false),
+                Some(_) => (S::group(of), 0, false),
+            }
         };
         places.sort_by_cached_key(group);
         left_out.begin_round(round, places.first().map_or(0, |(case, _)| *case));
         for (done, &(case, row)) in places.iter().enumerate() {
             count += 1;
             let rows = &results.cases[left_out.first()].rows;
-            if round.is_none() && left_out.skips(case, rows, schedule) {
+            if round.is_none()
+                && (left_out.skips(case, rows, schedule)
+                    || left_out.skips_row((case, row), rows, schedule))
+            {
                 continue;
             }
             let turn_started = Instant::now();

@@ -67,6 +67,22 @@ impl LeftOut {
         skips
     }
 
+    /// Returns true if a row of the round that is not counted is to be skipped: one that is not
+    /// needed, when the round has taken too long already.
+    pub(super) fn skips_row(
+        &mut self,
+        (case, row): (usize, usize),
+        rows: &[Row],
+        schedule: &Schedule,
+    ) -> bool {
+        let may_skip = case == self.first && !self.keeps_rows && !is_needed(rows, row);
+        let skips = may_skip && !schedule.excess().is_zero();
+        if skips {
+            self.rows.insert(row);
+        }
+        skips
+    }
+
     pub(super) fn took(&mut self, round: Option<usize>, case: usize, row: usize, time: Duration) {
         if round.is_none() && case == self.first {
             self.row_times.push((row, time));
@@ -91,7 +107,7 @@ impl LeftOut {
     fn choose_rows(&mut self, rows: &[Row], schedule: &Schedule) {
         if !self.keeps_rows {
             let times = std::mem::take(&mut self.row_times);
-            self.rows = slowest(rows, times, schedule.excess());
+            self.rows.extend(slowest(rows, times, schedule.excess()));
         }
     }
 
@@ -160,20 +176,21 @@ fn too_long(
     found
 }
 
-/// Returns the slowest rows, until they took so much time, of those that are neither a baseline nor
-/// smallfry's as programs use it.
+/// Returns true for a baseline, and for a row of smallfry as programs use it.
+pub(super) fn is_needed(rows: &[Row], index: usize) -> bool {
+    let row = &rows[index];
+    let is_alike = |other: &Row| other.runtime.name() == row.runtime.name();
+    let is_baseline = row.original().is_some()
+        || rows.iter().any(|it| it.is_once_more(row))
+        || rows.iter().position(is_alike) == Some(index);
+    let is_ours =
+        row.launch.functions == Functions::Smallfry && matches!(row.way.threads, Threads::Auto);
+    is_baseline || is_ours
+}
+
+/// Returns the slowest of the rows that are not needed, until they took so much time.
 fn slowest(rows: &[Row], mut times: Vec<(usize, Duration)>, excess: Duration) -> BTreeSet<usize> {
-    let is_baseline = |index: usize| {
-        let row = &rows[index];
-        let is_alike = |other: &Row| other.runtime.name() == row.runtime.name();
-        row.original().is_some()
-            || rows.iter().any(|it| it.is_once_more(row))
-            || rows.iter().position(is_alike) == Some(index)
-    };
-    let is_ours = |row: &Row| {
-        row.launch.functions == Functions::Smallfry && matches!(row.way.threads, Threads::Auto)
-    };
-    times.retain(|(row, _)| !is_ours(&rows[*row]) && !is_baseline(*row));
+    times.retain(|(row, _)| !is_needed(rows, *row));
     times.sort_by_key(|(_, time)| Reverse(*time));
     let mut saved = Duration::ZERO;
     let enough = |(_, time): &(usize, Duration)| {

@@ -1,6 +1,6 @@
 //! Medians as bars.
 
-use super::{AROUND, BAR, Drawn, Unit, WIDTH, colour};
+use super::{AROUND, BAR, Drawn, Unit, WIDTH, colour, end_of_row};
 use crate::export::document::{Comparison, Row};
 use plotters::coord::ranged1d::SegmentValue;
 use plotters::prelude::*;
@@ -40,7 +40,7 @@ pub(in crate::export) fn bars(comparison: &Comparison) -> Drawn {
             let mut bar = Rectangle::new(
                 [
                     (0.0, SegmentValue::Exact(at)),
-                    (unit.shown(*median), SegmentValue::Exact(at + 1)),
+                    (unit.shown(*median), end_of_row(at, count)),
                 ],
                 colour(index).mix(0.75).filled(),
             );
@@ -63,7 +63,7 @@ pub(in crate::export) fn bars(comparison: &Comparison) -> Drawn {
         chart.draw_series(DashedLineSeries::new(
             [
                 (baseline, SegmentValue::Exact(0)),
-                (baseline, SegmentValue::Exact(count)),
+                (baseline, end_of_row(count - 1, count)),
             ],
             6,
             4,

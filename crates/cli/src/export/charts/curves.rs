@@ -52,6 +52,28 @@ pub(in crate::export) fn percentiles(comparison: &Comparison) -> Drawn {
     )
 }
 
+/// Returns round numbers of a logarithmic axis, three or more.
+fn ticks(low: f64, high: f64) -> Vec<f64> {
+    const STEPS: [&[f64]; 3] = [
+        &[1.0],
+        &[1.0, 2.0, 5.0],
+        &[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0],
+    ];
+    const WANTED: usize = 3;
+    let decades = low.log10().floor() as i32..=high.log10().ceil() as i32;
+    for steps in STEPS {
+        let of = |decade: i32| steps.iter().map(move |step| step * 10_f64.powi(decade));
+        let found = decades.clone().flat_map(of);
+        let found: Vec<f64> = found.filter(|tick| (low..=high).contains(tick)).collect();
+        if found.len() >= WANTED {
+            return found;
+        }
+    }
+    // Less than half a decade.
+    let between = |part: usize| low + (high - low) * part as f64 / WANTED as f64;
+    (0..=WANTED).map(between).collect()
+}
+
 /// Draws lines over a logarithmic axis of time.
 fn curves(
     mut lines: Vec<(&Row, Vec<(f64, f64)>)>,
@@ -83,7 +105,10 @@ fn curves(
             .margin_right(16)
             .set_label_area_size(LabelAreaPosition::Left, 70)
             .set_label_area_size(LabelAreaPosition::Bottom, 40)
-            .build_cartesian_2d(across, (low..high).log_scale())?;
+            .build_cartesian_2d(
+                across,
+                (low..high).log_scale().with_key_points(ticks(low, high)),
+            )?;
         chart
             .configure_mesh()
             .x_desc(name)
@@ -108,4 +133,17 @@ fn curves(
         root.present()?;
     }
     Ok(svg)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_axis_has_three_ticks_or_more() {
+        assert_eq!(ticks(0.9, 1_100.0), [1.0, 10.0, 100.0, 1_000.0]);
+        assert_eq!(ticks(90.0, 700.0), [100.0, 200.0, 500.0]);
+        assert_eq!(ticks(90.0, 250.0), [100.0, 150.0, 200.0]);
+        assert_eq!(ticks(10.2, 10.8).len(), 4);
+    }
 }

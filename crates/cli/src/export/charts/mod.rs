@@ -69,7 +69,7 @@ fn rows_chart<'a, 'b>(
         .margin_right(24)
         .set_label_area_size(LabelAreaPosition::Left, NAMES)
         .set_label_area_size(LabelAreaPosition::Bottom, 40)
-        .build_cartesian_2d(0.0..longest * 1.02, (0..count).into_segmented())?;
+        .build_cartesian_2d(0.0..longest * 1.02, (0..last_row(count)).into_segmented())?;
     let name = |at: &SegmentValue<usize>| match at {
         SegmentValue::CenterOf(at) if *at < count => short(names[count - 1 - *at]),
         _ => String::new(),
@@ -84,6 +84,20 @@ fn rows_chart<'a, 'b>(
         .label_style(("sans-serif", 14))
         .draw()?;
     Ok(chart)
+}
+
+/// Returns the number of the last row of so many; plotters cannot draw a range of one.
+fn last_row(count: usize) -> usize {
+    count.saturating_sub(1).max(1)
+}
+
+/// Returns where a row ends and the next begins.
+fn end_of_row(row: usize, count: usize) -> SegmentValue<usize> {
+    if row < last_row(count) {
+        SegmentValue::Exact(row + 1)
+    } else {
+        SegmentValue::Last
+    }
 }
 
 /// Cuts a name to what fits beside a chart; the table has all of it.

@@ -1,6 +1,6 @@
 //! The phases of runs, one after another.
 
-use super::{AROUND, BAR, Drawn, Unit, WIDTH, colour};
+use super::{AROUND, BAR, Drawn, Unit, WIDTH, colour, end_of_row};
 use crate::export::document::{Comparison, Row};
 use plotters::coord::ranged1d::SegmentValue;
 use plotters::prelude::*;
@@ -41,7 +41,7 @@ pub(in crate::export) fn phases(comparison: &Comparison) -> Drawn {
                 let mut part = Rectangle::new(
                     [
                         (unit.shown(start), SegmentValue::Exact(at)),
-                        (unit.shown(end), SegmentValue::Exact(at + 1)),
+                        (unit.shown(end), end_of_row(at, count)),
                     ],
                     colour(found.unwrap_or(0)).mix(0.8).filled(),
                 );
