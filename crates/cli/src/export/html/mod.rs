@@ -1,5 +1,7 @@
 //! A report with charts: one page that loads nothing and needs no scripts.
 
+mod samples;
+
 use super::charts;
 use super::document::{Comparison, Document, Row};
 use super::{csv, words};
@@ -167,6 +169,7 @@ fn section(
                 }
                 tbody { @for (index, row) in comparison.rows.iter().enumerate() { (line(index, row)) } }
             }
+            (samples::table(comparison))
             details open[is_open] {
                 summary { "Charts" }
                 @for (chart, caption) in &charts {
