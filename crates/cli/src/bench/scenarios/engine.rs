@@ -59,8 +59,8 @@ pub(super) fn run<S: Scenario>(session: &mut Session) -> Result<Results<S::Case>
 }
 
 /// Runs rounds until the budget is spent, after those that are not counted, the first of them
-/// `None`; in each, every row of every case once, in random order within its group. Returns what was left out, because the
-/// first rounds show that there is no time for it.
+/// `None`; in each, every row of every case once, in random order within its group. Returns what was
+/// left out, because the first rounds show that there is no time for it.
 fn measure<S: Scenario>(
     session: &mut Session,
     scenario: &mut S,
