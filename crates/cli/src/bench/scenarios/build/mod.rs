@@ -175,6 +175,7 @@ impl Scenario for Build {
         let asked = turn.ask(&request);
         let is_left = root.join(&last).exists();
         tree_jobs::remove(&root.join(&last))?;
+        let aside = root.with_extension("aside");
         let root = root.join(&build);
         let files = walk(&root, |_| true).map_err(Failure::at("read directory", &root))?;
         let checked = asked.and_then(|times| {
@@ -191,7 +192,6 @@ impl Scenario for Build {
             turn.case.files = times.files;
             Ok(times)
         });
-        let aside = output.aside();
         for done in [PUBLISHED, COPIED].map(|name| root.join(name)) {
             if done.exists() {
                 put_all_aside(&done, &aside, &mut self.moved)?;
