@@ -1,6 +1,6 @@
 //! `smallfry rm --later` as a user runs it: it returns at once, and nothing stays behind.
 //!
-//! The user trusts it with the files beside the tree, and with a tree that a killed process has left.
+//! The user trusts it with the files beside the tree, and with a tree that a killed process left.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

@@ -1,5 +1,5 @@
-//! Trees that other processes remove. This program is also such a process, so it has a `main` of its
-//! own.
+//! Trees that other processes remove. This program is also such a process, so it has a `main` of
+//! its own.
 
 #![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
 
@@ -59,7 +59,7 @@ fn checks() {
         .to_string();
     assert!(error.contains("file"), "{error}");
 
-    // So is a tree without a program, or with one that does nothing.
+    // Without its program a tree is removed at once, too.
     let missing = Later::new(place.path().join("none"), [GIVEN]);
     let tree = make_tree(place.path());
     let report = missing.remove(&Remover::new(), tree).unwrap();

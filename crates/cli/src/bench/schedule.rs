@@ -1,4 +1,4 @@
-//! The number of rounds: a fixed one, or until the time is spent and there are enough for a verdict.
+//! The number of rounds: a fixed one, or until the time is spent and they are enough for a verdict.
 
 use crate::stats::claim::ENOUGH_ROUNDS;
 use std::time::{Duration, Instant};

@@ -46,8 +46,8 @@ pub(crate) fn ratio(
     geometric_mean(&[log_ratios(baseline, candidate)], seed)
 }
 
-/// Returns how many times as fast as `baseline` the `candidate` is, from samples that were not taken
-/// side by side: the centre of the ratios of all pairs, and an interval from resampling each.
+/// Returns how many times as fast as `baseline` the `candidate` is, from samples that were not
+/// taken side by side: the centre of the ratios of all pairs, and an interval from resampling each.
 pub(crate) fn unpaired(baseline: &[f64], candidate: &[f64], seed: u64) -> Option<Interval> {
     let logs = |times: &[f64]| -> Vec<f64> {
         let positive = times.iter().filter(|time| **time > 0.0);

@@ -30,8 +30,8 @@ const SLOTS: u32 = 2;
 ///
 /// A tree is renamed to a hidden name beside its own, in one step, and a process is started that
 /// removes it. At most two such processes of a user run for each file system; while they do, trees
-/// are removed at once. A process that was killed leaves its tree: [`new`](Self::new) starts another
-/// one for it.
+/// are removed at once. A process that was killed leaves its tree, and [`new`](Self::new) starts
+/// another one for it.
 ///
 /// A library cannot be such a process, so the caller names a program. It is the command `smallfry`
 /// with the arguments `rm --slot`, or any program that calls [`remove_given`](Self::remove_given)
@@ -108,14 +108,14 @@ impl Later {
     /// Removes what is at `path`: in another process, for which it returns `None`, or at once, as
     /// [`Remover::remove`] does with the options of `remover`.
     ///
-    /// At once are removed files and links, directories with mount points below, those that cannot
-    /// be renamed, and all while two processes are busy on that file system. In another process
-    /// the options of `remover` do not hold, and what cannot be removed is told by
-    /// [`errors`](Self::errors) of the next [`Later`].
+    /// Files and links are removed at once, and so are directories with mount points below and
+    /// those that cannot be renamed. While two processes are busy on that file system, everything
+    /// is. Another process ignores the options of `remover`, and the next [`Later`] has its
+    /// [`errors`](Self::errors).
     ///
     /// # Errors
     ///
-    /// Those of [`Remover::remove`].
+    /// The errors of [`Remover::remove`].
     pub fn remove(
         &self,
         remover: &Remover,
@@ -220,7 +220,8 @@ impl Later {
         }
     }
 
-    /// Starts a process for the tree of a slot that no process has. Returns the reason why it was left.
+    /// Starts a process for the tree of a slot that no process has. Returns the reason why it was
+    /// left.
     fn resume_one(&self, path: &Path) -> io::Result<Option<Error>> {
         let Some(mut slot) = Slot::take(path)? else {
             return Ok(None);

@@ -59,8 +59,8 @@ pub(super) fn run<S: Scenario>(session: &mut Session) -> Result<Results<S::Case>
 }
 
 /// Runs rounds until the budget is spent, after those that are not counted, the first of them
-/// `None`; in each, every row of every case once, in random order within its group. Returns what was
-/// left out, because the first rounds show that there is no time for it.
+/// `None`; in each, every row of every case once, in random order within its group. Returns the
+/// cases and rows that were left out, because the first rounds show that there is no time for them.
 fn measure<S: Scenario>(
     session: &mut Session,
     scenario: &mut S,
@@ -87,8 +87,8 @@ fn measure<S: Scenario>(
         session.random.shuffle(&mut places);
         let mut order: Vec<usize> = (0..results.cases.len()).collect();
         session.random.shuffle(&mut order);
-        // The first round takes one case after the other, in each the rows that are needed first, to
-        // find out how many there is time for.
+        // The first round takes one case after the other, and in each the needed rows first, to find
+        // out how many there is time for.
         let group = |&(case, row): &(usize, usize)| {
             let CaseResult { case: of, rows, .. } = &results.cases[case];
             match round {

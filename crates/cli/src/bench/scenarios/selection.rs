@@ -34,8 +34,8 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the rows that `--rows` selects, and what shows how far equal rows differ: a baseline, in
-/// a runtime of these rows if there is one, and the row that is the same once more. A text that is a
-/// whole name selects that row alone.
+/// a runtime of these rows if there is one, and the row that is the same once more. A text that is
+/// a whole name selects that row alone.
 pub(super) fn rows<S: Scenario>(session: &Session, case: &S::Case) -> Vec<Row> {
     let mut rows = with_doubles(&S::rows(session, case), session.extent);
     let texts = &session.options.rows;

@@ -75,7 +75,8 @@ pub(super) fn of(document: &Document, whole: &Value) -> Result<String, String> {
     Ok(page.into_string())
 }
 
-/// Says what is claimed: the largest gain and each loss of every comparison, as far as there is room.
+/// Says what is claimed: the largest gain and each loss of every comparison, as far as there is
+/// room.
 fn verdict(document: &Document) -> Markup {
     let mut claims: Vec<(&Comparison, &Row, Claim)> = Vec::new();
     for comparison in &document.comparisons {

@@ -141,8 +141,8 @@ impl Scenario for Build {
     fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Times, Fault> {
         let index = turn.output();
         let output = &self.outputs[index];
-        // A mount remembers names: each build has a directory of its own. Where ext4 puts it depends
-        // on its name.
+        // A mount remembers names, so each build has a directory of its own. ext4 chooses its place
+        // by its name.
         let build = PathBuf::from(format!("{}-{}", std::process::id(), turn.count));
         let beneath = output.beneath.join(&build);
         for (index, source) in self.sources.iter().enumerate() {
