@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use common::platform::{mode_of, names_of, number_of, set_modified, symlink};
 #[cfg(unix)]
@@ -112,7 +113,7 @@ fn copy_keeps_times_if_asked() {
     fs::create_dir_all(from.join("sub")).unwrap();
     fs::write(from.join("sub/file"), "text").unwrap();
     for name in ["sub/file", "sub", ""] {
-        let at = std::time::UNIX_EPOCH + std::time::Duration::new(1_000_000_000, 123_456_789);
+        let at = std::time::UNIX_EPOCH + Duration::new(1_000_000_000, 123_456_789);
         set_modified(&from.join(name), at);
     }
     Copier::new().times(true).copy(&from, &to).unwrap();
@@ -397,6 +398,25 @@ fn remove_takes_files_and_links_themselves() {
     assert_eq!(names(&outside), ["file"]);
     Remover::new().remove(outside.join("file")).unwrap();
     assert_eq!(names(&outside), [""; 0]);
+}
+
+#[test]
+fn remove_takes_a_file_whose_other_name_is_open() {
+    let directory = Directory::new();
+    let [tree, outside] = ["tree", "outside"].map(|name| directory.path(name));
+    fs::create_dir_all(tree.join("below")).unwrap();
+    fs::write(&outside, "kept").unwrap();
+    fs::hard_link(&outside, tree.join("below/name")).unwrap();
+    let open = File::open(&outside).unwrap();
+    let closing = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(100));
+        drop(open);
+    });
+    let report = Remover::new().remove(&tree).unwrap();
+    closing.join().unwrap();
+    assert_eq!((report.files, report.directories), (1, 2));
+    assert!(!tree.exists());
+    assert_eq!(fs::read(&outside).unwrap(), b"kept");
 }
 
 #[test]

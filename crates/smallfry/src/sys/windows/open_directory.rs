@@ -18,9 +18,9 @@ use windows_sys::Wdk::Storage::FileSystem::{
     FileRenameInformation, FileRenameInformationEx, NtQueryDirectoryFile,
 };
 use windows_sys::Win32::Foundation::{
-    ERROR_ACCESS_DENIED, ERROR_ALREADY_EXISTS, ERROR_DELETE_PENDING, ERROR_DIRECTORY,
-    ERROR_DIRECTORY_NOT_SUPPORTED, ERROR_FILE_EXISTS, ERROR_FILE_NOT_FOUND, ERROR_INVALID_DATA,
-    ERROR_LOCK_VIOLATION, ERROR_PATH_NOT_FOUND, ERROR_PRIVILEGE_NOT_HELD,
+    ERROR_ACCESS_DENIED, ERROR_ALREADY_EXISTS, ERROR_DELETE_PENDING, ERROR_DIR_NOT_EMPTY,
+    ERROR_DIRECTORY, ERROR_DIRECTORY_NOT_SUPPORTED, ERROR_FILE_EXISTS, ERROR_FILE_NOT_FOUND,
+    ERROR_INVALID_DATA, ERROR_LOCK_VIOLATION, ERROR_PATH_NOT_FOUND, ERROR_PRIVILEGE_NOT_HELD,
     ERROR_REPARSE_POINT_ENCOUNTERED, ERROR_SHARING_VIOLATION, NTSTATUS, STATUS_DELETE_PENDING,
     STATUS_FILE_IS_A_DIRECTORY, STATUS_NO_MORE_FILES, STATUS_NO_SUCH_FILE,
 };
@@ -456,11 +456,16 @@ impl OpenDirectory {
         })
     }
 
-    /// Removes an empty directory.
+    /// Removes an empty directory. One that is not empty is waited for, since the names of removed
+    /// files may stay while they are open: on FAT, on some servers, and under Wine also while
+    /// another name of the file is open.
     pub(crate) fn remove_directory(&self, name: &Name) -> Result<(), Errno> {
         let access = DELETE | FILE_READ_ATTRIBUTES;
         let request = Request::existing(access, FILE_DIRECTORY_FILE | FILE_OPEN_REPARSE_POINT);
-        self.patiently(|| remove(self.request(name, &request)?.as_handle()))
+        self.patiently_if(
+            |error| may_pass(error) || error == code(ERROR_DIR_NOT_EMPTY),
+            || remove(self.request(name, &request)?.as_handle()),
+        )
     }
 
     /// Opens this directory again, for other access.
