@@ -2,8 +2,8 @@
 
 use crate::export::Document;
 use crate::export::document::{Bucket, Comparison, Row};
-use crate::stats::bootstrap::{self, Interval};
 use crate::stats::claim::{Claim, Noise};
+use crate::stats::interval::{self, Interval};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -135,7 +135,7 @@ fn change(
     allowed: Option<f64>,
 ) -> Change {
     let samples = |row: &Row| row.samples().collect::<Vec<f64>>();
-    let ratio = bootstrap::unpaired(&samples(before), &samples(after), 1);
+    let ratio = interval::unpaired(&samples(before), &samples(after));
     let [old_noise, new_noise] = [old, new].map(Comparison::decider);
     let noisier = if old_noise.reach() > new_noise.reach() {
         old_noise

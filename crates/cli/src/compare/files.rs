@@ -3,7 +3,7 @@
 use crate::export::Document;
 use crate::export::document::{Bucket, Comparison, Row};
 use crate::failure::Failure;
-use crate::stats::bootstrap;
+use crate::stats::interval;
 use crate::stats::percentiles::median;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -82,7 +82,7 @@ fn merge_rows(into: &mut Comparison, other: Comparison) {
         row.samples_ns.resize(into.rounds, None);
         row.median_ns = median(row.samples());
         row.ratio = (index > 0)
-            .then(|| bootstrap::ratio(&baseline, &row.samples_ns, 1))
+            .then(|| interval::ratio(&baseline, &row.samples_ns))
             .flatten();
         row.claim = row.ratio.map(|ratio| noise.claim(ratio));
     }

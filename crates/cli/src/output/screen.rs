@@ -1,8 +1,8 @@
 //! The first screen of a command: the answer, in at most 25 lines of 100 columns.
 
 use super::text;
-use crate::stats::bootstrap::Interval;
 use crate::stats::claim::{Claim, Noise};
+use crate::stats::interval::Interval;
 use console::{Style, user_attended};
 
 /// Returns true where bars are drawn: in a pipe they tell nothing.

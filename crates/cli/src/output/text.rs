@@ -1,6 +1,6 @@
 //! Numbers and bars as text.
 
-use crate::stats::bootstrap::Interval;
+use crate::stats::interval::Interval;
 use comfy_table::{Attribute, Cell, CellAlignment, Table, presets};
 use indicatif::{HumanBytes, HumanCount};
 use std::fmt::Write as _;

@@ -5,7 +5,7 @@
 //! twenty, and knows nothing of what two equal rows differ by here: another heap, another place on
 //! the disk.
 
-use super::bootstrap::Interval;
+use super::interval::Interval;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -71,18 +71,18 @@ impl Noise {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bootstrap::ratio;
+    use super::super::interval::ratio;
     use super::*;
-
-    const ROUNDS: usize = 10;
 
     /// A simulated machine. Some rounds are slow for all rows, and each run varies on its own.
     struct Machine {
         random: fastrand::Rng,
         /// The deviation of a run, as a part of its time.
         deviation: f64,
-        /// The part of all runs that take half as long again.
+        /// The part of all runs that are slow, and how many times as long these take.
         outliers: f64,
+        outlier: f64,
+        rounds: usize,
     }
 
     impl Machine {
@@ -90,16 +90,18 @@ mod tests {
         /// the difference that is found nearly always: how far equal rows differ, and half of the
         /// row's own interval.
         fn judge(&mut self, cost: f64) -> (Claim, f64) {
-            let rounds: Vec<f64> = (0..ROUNDS).map(|_| 1.0 + 0.3 * self.random.f64()).collect();
+            let rounds: Vec<f64> = (0..self.rounds)
+                .map(|_| 1.0 + 0.3 * self.random.f64())
+                .collect();
             let [baseline, itself, row] = [1.0, 1.0, cost].map(|cost| -> Vec<Option<f64>> {
                 let run = |round: &f64| Some(cost * round * self.factor());
                 rounds.iter().map(run).collect()
             });
             let noise = Noise {
-                itself: ratio(&baseline, &itself, 1),
-                rounds: ROUNDS,
+                itself: ratio(&baseline, &itself),
+                rounds: self.rounds,
             };
-            let ratio = ratio(&baseline, &row, 1).unwrap();
+            let ratio = ratio(&baseline, &row).unwrap();
             let half = (ratio.high / ratio.low).sqrt();
             (noise.claim(ratio), noise.reach() * half)
         }
@@ -108,19 +110,31 @@ mod tests {
             // The sum of twelve numbers is nearly normal, with a deviation of one.
             let normal = (0..12).map(|_| self.random.f64()).sum::<f64>() - 6.0;
             let is_outlier = self.random.f64() < self.outliers;
-            (self.deviation * normal).exp() * if is_outlier { 1.5 } else { 1.0 }
+            (self.deviation * normal).exp() * if is_outlier { self.outlier } else { 1.0 }
         }
     }
 
-    /// From a quiet machine to a busy one: deviations and outliers.
-    const MACHINES: [(f64, f64); 4] = [(0.01, 0.0), (0.02, 0.05), (0.05, 0.05), (0.2, 0.1)];
+    /// From a quiet machine to a busy one: deviations, outliers, and their factor.
+    const MACHINES: [(f64, f64, f64); 5] = [
+        (0.01, 0.0, 1.0),
+        (0.02, 0.05, 1.5),
+        (0.03, 0.1, 5.0),
+        (0.05, 0.05, 1.5),
+        (0.2, 0.1, 1.5),
+    ];
 
     fn machines() -> impl Iterator<Item = Machine> {
-        MACHINES.into_iter().map(|(deviation, outliers)| Machine {
-            random: fastrand::Rng::with_seed(1),
-            deviation,
-            outliers,
-        })
+        let rounds = [ENOUGH_ROUNDS, 10];
+        let of_rounds = |rounds| {
+            MACHINES.map(|(deviation, outliers, outlier)| Machine {
+                random: fastrand::Rng::with_seed(1),
+                deviation,
+                outliers,
+                outlier,
+                rounds,
+            })
+        };
+        rounds.into_iter().flat_map(of_rounds)
     }
 
     #[test]
@@ -153,6 +167,17 @@ mod tests {
                 "{found} of {detectable}, deviation {deviation}"
             );
             assert!(deviation > 0.01 || detectable == 100, "{detectable}");
+        }
+    }
+
+    #[test]
+    fn a_clear_gain_is_found_in_six_rounds_with_wild_ones() {
+        let [_, _, wild, ..] = MACHINES;
+        let is_wild = |it: &Machine| (it.deviation, it.outliers, it.outlier) == wild;
+        for mut machine in machines().filter(is_wild) {
+            let found = (0..100).filter(|_| machine.judge(1.0 / 1.5).0 == Claim::Gain);
+            let (found, rounds) = (found.count(), machine.rounds);
+            assert!(found >= 60, "{found} of 100, {rounds} rounds");
         }
     }
 

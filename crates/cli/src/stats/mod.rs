@@ -1,9 +1,9 @@
-//! The arithmetic behind every figure: percentiles of samples, Welch's t-test on rates, and a
-//! bootstrap that knows that samples of one process resemble each other.
+//! The arithmetic behind every figure: percentiles of samples, ratios with intervals, and what may
+//! be claimed of them.
 
-pub(crate) mod bootstrap;
 pub(crate) mod claim;
 pub(crate) mod delay;
 pub(crate) mod drift;
+pub(crate) mod interval;
 pub(crate) mod percentiles;
 pub(crate) mod welch;

@@ -26,12 +26,12 @@ impl<C: Display> Report<C> {
         session: &Session,
         results: &Results<C>,
     ) {
-        let (seed, disk) = (session.options.seed, session.disk_words());
+        let disk = session.disk_words();
         page.title(name, session, self.what, results.rounds);
         for result in &results.cases {
             let heading = (self.heading)(session, result);
             page.heading(&format!("{}: {heading}; {disk}", result.case));
-            (self.table)(page, result, &View::by(seed, result, self.time));
+            (self.table)(page, result, &View::by(result, self.time));
         }
         page.failures(results);
         for note in (self.notes)(results) {
@@ -39,7 +39,7 @@ impl<C: Display> Report<C> {
         }
         for result in &results.cases {
             page.about(format!("{name}, {}", result.case));
-            let view = View::by(seed, result, self.time);
+            let view = View::by(result, self.time);
             (self.sentences)(page, session, result, &view);
         }
     }

@@ -16,12 +16,11 @@ pub(crate) fn comparisons<C: Display>(
     scenario: &str,
     sample: &str,
     time: Time,
-    seed: u64,
     results: &Results<C>,
 ) -> Vec<Comparison> {
     let mut found = Vec::new();
     for result in &results.cases {
-        let view = View::by(seed, result, time);
+        let view = View::by(result, time);
         let baselines = baselines(&view);
         for &baseline in &baselines {
             let of = |row: &usize| choose(&view, &baselines, *row) == Some(baseline);
@@ -178,7 +177,7 @@ mod tests {
             )],
             rounds: 6,
         };
-        let found = comparisons("name", "run", WALL, 1, &results);
+        let found = comparisons("name", "run", WALL, &results);
         let names: Vec<Vec<&str>> = found
             .iter()
             .map(|it| it.rows.iter().map(|row| row.name.as_str()).collect())

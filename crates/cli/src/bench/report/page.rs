@@ -4,8 +4,8 @@ use crate::bench::results::Results;
 use crate::bench::session::Session;
 use crate::output::screen::Screen;
 use crate::output::text;
-use crate::stats::bootstrap::Interval;
 use crate::stats::claim::{Claim, ENOUGH_ROUNDS, Noise};
+use crate::stats::interval::Interval;
 use std::fmt::{Display, Write as _};
 
 /// A baseline that may differ from itself by more deserves a warning.

@@ -5,8 +5,8 @@ use crate::bench::results::{CaseResult, RowResult};
 use crate::bench::runtime::protocol::{Times, Usage};
 use crate::bench::runtime::{Kind, Row};
 use crate::output::text;
-use crate::stats::bootstrap::{self, Interval};
 use crate::stats::claim::Noise;
+use crate::stats::interval::{self, Interval};
 use crate::stats::percentiles::median;
 
 /// The nanoseconds that count of a run, of a part of it if one is named.
@@ -19,7 +19,6 @@ pub(crate) struct View<'a> {
     pub(crate) outcomes: &'a [RowResult],
     time: Time,
     part: &'a str,
-    seed: u64,
     /// Returns what sentences add to the time of a row.
     pub(crate) remark: fn(&RowResult) -> String,
 }
@@ -31,13 +30,12 @@ pub(crate) const WALL: Time = |run, _| Some(run.usage.wall_ns as f64);
 pub(crate) const WHOLE: &str = "";
 
 impl<'a> View<'a> {
-    pub(crate) fn by<C>(seed: u64, result: &'a CaseResult<C>, time: Time) -> Self {
+    pub(crate) fn by<C>(result: &'a CaseResult<C>, time: Time) -> Self {
         Self {
             rows: &result.rows,
             outcomes: &result.outcomes,
             time,
             part: WHOLE,
-            seed,
             remark: |_| String::new(),
         }
     }
@@ -68,7 +66,7 @@ impl<'a> View<'a> {
 
     /// Returns how many times as fast as `baseline` the row is.
     pub(crate) fn ratio(&self, baseline: usize, row: usize) -> Option<Interval> {
-        bootstrap::ratio(&self.times(baseline), &self.times(row), self.seed)
+        interval::ratio(&self.times(baseline), &self.times(row))
     }
 
     /// Finds the row of that name in the runtime of that name.

@@ -98,8 +98,8 @@ impl Entry {
             turns: engine::turns::<S>,
             run: |session, page| {
                 let results = engine::run::<S>(session)?;
-                let (name, seed) = (S::FACTS.name, session.options.seed);
-                let comparisons = compared::comparisons(name, S::SAMPLE, S::time(), seed, &results);
+                let name = S::FACTS.name;
+                let comparisons = compared::comparisons(name, S::SAMPLE, S::time(), &results);
                 if let Some(question) = S::FACTS.question {
                     page.screen(answer::screen(name, question, session, &comparisons));
                 }

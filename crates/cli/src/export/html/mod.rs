@@ -65,8 +65,8 @@ pub(super) fn of(document: &Document, whole: &Value) -> Result<String, String> {
                         (download("smallfry.json", "application/json", &whole.to_string()))
                         (download("smallfry.csv", "text/csv", &lines))
                     }
-                    p { "Ratios are centres of the ratios of the rounds, with 95 % intervals by the \
-                        bootstrap; medians are of all rounds. So a ratio may differ from that of the \
+                    p { "Ratios are trimmed means of the ratios of the rounds, with 95 % intervals; \
+                        medians are of all rounds. So a ratio may differ from that of the \
                         medians beside it." }
                 }
             }

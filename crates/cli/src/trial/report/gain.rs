@@ -2,8 +2,8 @@
 
 use super::sentence::{plural, say};
 use crate::output::text;
-use crate::stats::bootstrap::{self, Interval};
 use crate::stats::claim::{Claim, Noise};
+use crate::stats::interval::{self, Interval};
 use crate::stats::percentiles::median;
 use crate::trial::answer::Pair;
 use crate::trial::process::Usage;
@@ -38,12 +38,11 @@ pub(super) struct Gain {
 }
 
 impl Gain {
-    pub(super) fn of(pairs: &[Pair], seed: u64) -> Self {
+    pub(super) fn of(pairs: &[Pair]) -> Self {
         let side = |side, get| times(pairs, side, get);
         Self {
             ratios: KINDS.map(|(_, get)| {
-                let ratio =
-                    || bootstrap::ratio(&side(Side::Without, get), &side(Side::With, get), seed);
+                let ratio = || interval::ratio(&side(Side::Without, get), &side(Side::With, get));
                 (pairs.len() >= ENOUGH_PAIRS).then(ratio).flatten()
             }),
             wall_ns: Side::BOTH.map(|each| middle(&side(each, KINDS[0].1)).unwrap_or(0.0)),
@@ -268,7 +267,7 @@ mod tests {
     fn too_few_pairs_give_no_verdict_and_no_interval() {
         for count in 1..ENOUGH_PAIRS {
             let pairs = pairs(count);
-            let gain = Gain::of(&pairs, 1);
+            let gain = Gain::of(&pairs);
             let mut said = String::new();
             gain.show(&mut said, &pairs);
             gain.say(&mut said);
@@ -284,7 +283,7 @@ mod tests {
 
     #[test]
     fn enough_pairs_give_a_verdict() {
-        let gain = Gain::of(&pairs(ENOUGH_PAIRS), 1);
+        let gain = Gain::of(&pairs(ENOUGH_PAIRS));
         let mut said = String::new();
         gain.say(&mut said);
         assert!(gain.is_one() && !gain.has_too_few_pairs());

@@ -56,10 +56,10 @@ pub(in crate::trial) fn document(
     let host = Host::look(Path::new("."))?;
     let (mut warnings, mut comparisons) = (host.warnings(), Vec::new());
     if let Answer::Compared(results) = answer {
-        let gain = Gain::of(&results.pairs, arguments.seed);
+        let gain = Gain::of(&results.pairs);
         warnings.extend(super::screen::warnings(arguments, &gain, results));
         comparisons = compared::comparisons(&gain, &subject.line(&arguments.command), results);
-        if let Value::Object(more) = self::results(arguments, results) {
+        if let Value::Object(more) = self::results(results) {
             fields.extend(more);
         }
     }
@@ -79,7 +79,7 @@ fn outcome(answer: &Answer) -> &'static str {
     }
 }
 
-fn results(arguments: &Arguments, results: &Results) -> Value {
+fn results(results: &Results) -> Value {
     let comparison = &results.comparison;
     let named = |wanted: fn(&Judgement) -> bool| {
         comparison
@@ -92,7 +92,7 @@ fn results(arguments: &Arguments, results: &Results) -> Value {
     let pairs = results.pairs.iter().map(|Pair(usages)| usages);
     json!({
         "pairs": pairs.collect::<Vec<_>>(),
-        "gain": Gain::of(&results.pairs, arguments.seed).wall(),
+        "gain": Gain::of(&results.pairs).wall(),
         "files": files,
         "bytes": bytes,
         "runs": comparison.runs().iter().sum::<usize>(),

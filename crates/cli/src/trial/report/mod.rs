@@ -60,7 +60,7 @@ pub(super) fn answer(subject: &Subject, arguments: &Arguments, answer: &Answer) 
 }
 
 fn compared(out: &mut String, subject: &Subject, arguments: &Arguments, results: &Results) {
-    let gain = gain::Gain::of(&results.pairs, arguments.seed);
+    let gain = gain::Gain::of(&results.pairs);
     if !arguments.details {
         return out.push_str(&screen::show(subject, arguments, &gain, results));
     }

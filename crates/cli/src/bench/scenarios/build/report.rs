@@ -9,7 +9,7 @@ pub(super) fn show(page: &mut Page, session: &Session, results: &Results<Case>) 
     let Some(result) = results.cases.first() else {
         return;
     };
-    let view = View::by(session.options.seed, result, phase);
+    let view = View::by(result, phase);
     page.screen(screen(session, &result.case, &view, results.rounds));
     heading(page, session, &result.case, results.rounds);
     waterfall(page, &view);
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn a_row_that_closes_inside_write_has_no_figure_for_closing() {
         let result = result();
-        let view = View::by(0, &result, phase);
+        let view = View::by(&result, phase);
         assert_eq!(view.part("close").median(1), None);
         for part in [WRITE_AND_CLOSE, BUT_PUBLISH, WHOLE] {
             let view = view.part(part);

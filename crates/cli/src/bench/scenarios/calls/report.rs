@@ -2,7 +2,7 @@
 
 use super::super::prelude::*;
 use super::{Case, NODE, SMALLFRY};
-use crate::stats::bootstrap::Interval;
+use crate::stats::interval::Interval;
 
 /// Many calls at once pay if they are so many times as fast.
 const PAYS: f64 = 1.2;
@@ -10,13 +10,12 @@ const PAYS: f64 = 1.2;
 pub(super) fn show(page: &mut Page, session: &Session, results: &Results<Case>) {
     let what = "functions of node:fs/promises for paths, without smallfry and with";
     page.title("calls", session, what, results.rounds);
-    let seed = session.options.seed;
     let runtimes = runtimes(results);
     for runtime in &runtimes {
         page.heading(&format!("Node {runtime}, µs a call"));
         let headings = "call|one: node:fs|smallfry|gain|at once: node:fs|smallfry|gain|pays";
         let calls = results.cases.chunk_by(|a, b| a.case.call == b.case.call);
-        page.table(headings, calls.map(|cases| line(seed, runtime, cases)));
+        page.table(headings, calls.map(|cases| line(runtime, cases)));
     }
     page.failures(results);
     page.note(
@@ -26,7 +25,7 @@ pub(super) fn show(page: &mut Page, session: &Session, results: &Results<Case>) 
     );
     page.about("calls");
     for runtime in runtimes {
-        let verdicts = calls(results).filter_map(|cases| verdict(&gains(seed, runtime, cases)));
+        let verdicts = calls(results).filter_map(|cases| verdict(&gains(runtime, cases)));
         let verdicts: Vec<Verdict> = verdicts.collect();
         let count = |verdict| verdicts.iter().filter(|one| **one == verdict).count();
         if !verdicts.is_empty() {
@@ -51,10 +50,10 @@ fn calls(results: &Results<Case>) -> impl Iterator<Item = &[CaseResult<Case>]> {
 }
 
 /// Returns how many times as fast one call is with smallfry, and many at once.
-fn gains(seed: u64, runtime: &str, cases: &[CaseResult<Case>]) -> [Option<Interval>; 2] {
+fn gains(runtime: &str, cases: &[CaseResult<Case>]) -> [Option<Interval>; 2] {
     [false, true].map(|at_once| {
         let found = cases.iter().find(|result| result.case.at_once == at_once)?;
-        let view = View::by(seed, found, WALL);
+        let view = View::by(found, WALL);
         view.ratio(view.find(runtime, NODE)?, view.find(runtime, SMALLFRY)?)
     })
 }
@@ -94,17 +93,17 @@ fn runtimes(results: &Results<Case>) -> Vec<&str> {
     names
 }
 
-fn line(seed: u64, runtime: &str, cases: &[CaseResult<Case>]) -> Vec<String> {
+fn line(runtime: &str, cases: &[CaseResult<Case>]) -> Vec<String> {
     let Some(first) = cases.first() else {
         return Vec::new();
     };
     let mut cells = vec![first.case.call.to_owned()];
-    let gains = gains(seed, runtime, cases);
+    let gains = gains(runtime, cases);
     for (at_once, gain) in [false, true].into_iter().zip(gains) {
         let found = cases.iter().find(|result| result.case.at_once == at_once);
         let median = |name| {
             let result = found?;
-            let view = View::by(seed, result, WALL);
+            let view = View::by(result, WALL);
             Some(view.median(view.find(runtime, name)?)? / 1e3 / result.case.count as f64)
         };
         cells.extend([NODE, SMALLFRY].map(|name| or_dash(median(name), |us| format!("{us:.1}"))));

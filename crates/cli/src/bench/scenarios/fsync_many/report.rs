@@ -164,7 +164,7 @@ mod tests {
         let rows = [RUST, EACH, "concurrent fsyncs", GIT, EACH_MOUNT_ALONE].map(row);
         let result = CaseResult::of_millis("case", rows.to_vec(), &[1, 9, 3, 1, 1]);
         let mut page = Page::default();
-        best_way(&mut page, &View::by(1, &result, WALL));
+        best_way(&mut page, &View::by(&result, WALL));
         let said = page
             .finish(true)
             .split_whitespace()

@@ -117,7 +117,7 @@ mod tests {
         let row = |name| Row::native(Functions::Smallfry, name, Style::BulkSync);
         let result = CaseResult::of_millis("case", names.map(row).to_vec(), &[2, 9, 2]);
         let mut page = Page::default();
-        strategies(&mut page, &View::by(1, &result, WALL));
+        strategies(&mut page, &View::by(&result, WALL));
         let said = page
             .finish(true)
             .split_whitespace()

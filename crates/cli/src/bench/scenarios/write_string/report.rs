@@ -9,8 +9,8 @@ use crate::bench::report::screens;
 use crate::bench::runtime::protocol::Usage;
 use crate::output::screen::{self, Screen};
 use crate::output::text::micros;
-use crate::stats::bootstrap::{self, Interval};
 use crate::stats::claim::{Claim, Noise};
+use crate::stats::interval::{self, Interval};
 use crate::stats::welch::Welch;
 
 /// A case counts as lost when its interval reaches below this.
@@ -23,7 +23,6 @@ const MAX_LOST: usize = 40;
 pub(super) fn show(page: &mut Page, session: &Session, results: &Results<Case>) {
     let all = All {
         cases: results.cases.iter().collect(),
-        seed: session.options.seed,
         rounds: results.rounds,
     };
     let what = format!("{} cases", results.cases.len());
@@ -60,7 +59,7 @@ pub(super) fn show(page: &mut Page, session: &Session, results: &Results<Case>) 
     }
     if is_listed && (session.is_named || session.extent == Extent::All) {
         for result in &all.cases {
-            all_percentiles(page, result, &all.view(result));
+            all_percentiles(page, result, &view(result));
         }
     }
     for node in &session.nodes {
@@ -74,10 +73,25 @@ type Named<'a> = (&'a str, &'a str);
 
 const IN_RUST: [Named; 3] = [("Rust", STD), ("Rust", SMALLFRY_RUST), ("Rust", RAW)];
 
+fn view(result: &CaseResult<Case>) -> View<'_> {
+    View::by(result, |run, _| call_ns(run))
+}
+
+fn index_of(result: &CaseResult<Case>, (runtime, name): Named) -> Option<usize> {
+    view(result).find(runtime, name)
+}
+
+fn ratio_of(result: &CaseResult<Case>, from: Named, to: Named) -> Option<Interval> {
+    view(result).ratio(index_of(result, from)?, index_of(result, to)?)
+}
+
+fn p50(result: &CaseResult<Case>, named: Named) -> Option<f64> {
+    Some(percentiles(result, index_of(result, named)?)?.p50)
+}
+
 /// All cases, and the arithmetic that every part of the report needs.
 struct All<'a> {
     cases: Vec<&'a CaseResult<Case>>,
-    seed: u64,
     rounds: usize,
 }
 
@@ -86,7 +100,6 @@ impl<'a> All<'a> {
         let cases = self.cases.iter().copied();
         Self {
             cases: cases.filter(|result| holds(&result.case)).collect(),
-            seed: self.seed,
             rounds: self.rounds,
         }
     }
@@ -100,37 +113,20 @@ impl<'a> All<'a> {
         names.iter().filter_map(find).collect()
     }
 
-    fn view(&self, result: &'a CaseResult<Case>) -> View<'a> {
-        View::by(self.seed, result, |run, _| call_ns(run))
-    }
-
-    fn row(&self, result: &'a CaseResult<Case>, row: Named) -> Option<usize> {
-        self.view(result).find(row.0, row.1)
-    }
-
-    fn ratio(&self, result: &'a CaseResult<Case>, from: Named, to: Named) -> Option<Interval> {
-        let (from, to) = (self.row(result, from)?, self.row(result, to)?);
-        self.view(result).ratio(from, to)
-    }
-
-    fn p50(&self, result: &'a CaseResult<Case>, row: Named) -> Option<f64> {
-        Some(percentiles(result, self.row(result, row)?)?.p50)
-    }
-
     fn has(&self, row: Named) -> bool {
         let mut cases = self.cases.iter();
-        cases.any(|result| self.row(result, row).is_some())
+        cases.any(|result| index_of(result, row).is_some())
     }
 
     /// Returns the geometric mean over the cases.
     fn mean(&self, from: Named, to: Named) -> Option<Interval> {
         let logs = self.cases.iter().filter_map(|result| {
-            let [from, to] = [from, to].map(|row| self.row(result, row));
-            let view = self.view(result);
-            let logs = bootstrap::log_ratios(&view.times(from?), &view.times(to?));
+            let [from, to] = [from, to].map(|row| index_of(result, row));
+            let view = view(result);
+            let logs = interval::log_ratios(&view.times(from?), &view.times(to?));
             logs.iter().any(Option::is_some).then_some(logs)
         });
-        bootstrap::geometric_mean(&logs.collect::<Vec<_>>(), self.seed)
+        interval::geometric_mean(&logs.collect::<Vec<_>>())
     }
 
     /// Returns how far a baseline differs from itself over all cases.
@@ -155,12 +151,12 @@ impl<'a> All<'a> {
 
 /// Shows one line per case: medians, and how the row `to` compares with the row `from`.
 fn medians(page: &mut Page, all: &All, headings: &str, rows: &[Named], [from, to]: [usize; 2]) {
-    let ratio = |result: &&_| all.ratio(result, rows[from], rows[to]);
+    let ratio = |result: &&_| ratio_of(result, rows[from], rows[to]);
     let ratios: Vec<Option<Interval>> = all.cases.iter().map(ratio).collect();
     let estimates = ratios.iter().flatten().map(|ratio| ratio.estimate);
     let best = estimates.fold(1.0, f64::max);
     let lines = all.cases.iter().zip(ratios).map(|(result, ratio)| {
-        let medians: Vec<_> = rows.iter().map(|row| all.p50(result, *row)).collect();
+        let medians: Vec<_> = rows.iter().map(|row| p50(result, *row)).collect();
         let above = medians[to].zip(medians[from]);
         let part = ratio.map_or(0.0, |ratio| ratio.estimate / best);
         let mut line = vec![result.case.short()];
@@ -210,7 +206,7 @@ fn comparison(page: &mut Page, all: &All, heading: &str, from: Named, to: Named)
     let cases = all.named(&COMPARED);
     let lines = cases.into_iter().filter_map(|(result, name)| {
         let rates = |row| -> Option<Vec<f64>> {
-            let runs = result.outcomes[all.row(result, row)?].done();
+            let runs = result.outcomes[index_of(result, row)?].done();
             Some(runs.filter_map(rate).collect())
         };
         let welch = Welch::compare(&rates(from)?, &rates(to)?)?;
@@ -355,7 +351,7 @@ fn summary(page: &mut Page, all: &All, node: &Node) {
 fn lost(page: &mut Page, all: &All, group: &str, [baseline, itself, ours]: [Named; 3]) {
     let lost = |row| -> Vec<(Interval, &CaseResult<Case>)> {
         let ratios = all.cases.iter();
-        let ratios = ratios.filter_map(|result| Some((all.ratio(result, baseline, row)?, *result)));
+        let ratios = ratios.filter_map(|result| Some((ratio_of(result, baseline, row)?, *result)));
         ratios.filter(|(ratio, _)| ratio.low < LOST).collect()
     };
     let (itself_lost, count) = (lost(itself).len(), all.cases.len());
@@ -376,7 +372,7 @@ fn lost(page: &mut Page, all: &All, group: &str, [baseline, itself, ours]: [Name
     ));
     for (ratio, result) in lost.iter().take(MAX_LOST) {
         let kind = if ratio.high < 1.0 { "LOSES " } else { "unsure" };
-        let itself = all.ratio(result, baseline, itself);
+        let itself = ratio_of(result, baseline, itself);
         let (ratio, itself) = (text::ratio(Some(*ratio)), text::ratio(itself));
         page.detail(format!(
             "{kind} {ratio}, itself {itself}: {}",
@@ -400,7 +396,7 @@ fn rust_summary(page: &mut Page, all: &All) {
         return;
     }
     let is_near = |result: &&&CaseResult<Case>| {
-        let medians = all.p50(result, ours).zip(all.p50(result, raw));
+        let medians = p50(result, ours).zip(p50(result, raw));
         medians.is_some_and(|(ours, raw)| ours - raw <= 50.0_f64.max(0.05 * raw))
     };
     let (reached, count) = (all.cases.iter().filter(is_near).count(), all.cases.len());
