@@ -61,8 +61,8 @@ fn package_scope_asks_every_row_the_same_and_compares_the_answers() {
             "JavaScript, a Map",
             "smallfry Never",
             "smallfry OnChange, batch",
-            "Rust Never, batch",
-            "Rust OnChange",
+            "smallfry in Rust, Never, batch",
+            "smallfry in Rust, OnChange",
         ] {
             row_named(case, name);
         }
@@ -122,13 +122,16 @@ fn package_scope_copies_its_files_to_a_slow_disk() {
     let mut bench = place.quick();
     bench.env("PATH", "").args(["package-scope", "--runs", "1"]);
     bench.args(["--disk", "nfs", "--files", "5"]);
-    bench.args(["--rows", "Rust Never,batch"]);
+    bench.args(["--rows", "smallfry in Rust"]);
     let parts = ["package-scope on the slow disk nfs"];
     let json = measured(&place, &mut bench, &parts);
     let cases = cases_of(&json, "package_scope");
     assert_eq!(cases.len(), 6);
     for case in cases {
-        for name in ["Rust Never", "Rust OnChange, batch"] {
+        for name in [
+            "smallfry in Rust, Never",
+            "smallfry in Rust, OnChange, batch",
+        ] {
             assert_eq!(row_named(case, name)["error"], Value::Null);
         }
     }

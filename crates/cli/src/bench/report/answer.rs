@@ -20,8 +20,10 @@ const BAR: usize = 14;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Question {
     pub(crate) asked: &'static str,
-    /// Empty where there is nothing to adopt.
-    pub(crate) adopt: &'static str,
+    /// The starts of runtimes' names, and how to use there what gains.
+    pub(crate) adopt: &'static [(&'static str, &'static str)],
+    /// The command to go on with, where there is nothing to adopt. It may be empty.
+    pub(crate) next: &'static str,
     /// The ends of the names of rows to show beside the baseline, of each the fastest row; where
     /// there are none, the fastest rows.
     pub(crate) rows: &'static [&'static str],
@@ -29,10 +31,14 @@ pub(crate) struct Question {
 
 impl Question {
     /// Asks about the fastest rows.
-    pub(crate) const fn of(asked: &'static str, adopt: &'static str) -> Self {
+    pub(crate) const fn of(
+        asked: &'static str,
+        adopt: &'static [(&'static str, &'static str)],
+    ) -> Self {
         Self {
             asked,
             adopt,
+            next: "",
             rows: &[],
         }
     }
@@ -105,13 +111,33 @@ pub(crate) fn screen(
         let enough = format!("repeat with --runs {ENOUGH_ROUNDS}, for a verdict");
         screen.fact("Next", &enough);
     } else if !question.adopt.is_empty() {
-        screen.fact("Adopt", question.adopt);
+        screen.fact("Adopt", &adopt(question, &compared));
+    } else if !question.next.is_empty() {
+        screen.fact("Next", question.next);
     }
     screen.fact(
         "More",
         "--details   --html FILE   --json FILE   --dir DIR   --runs 20",
     );
     screen
+}
+
+/// Names the ways to use what certainly gains.
+fn adopt(question: Question, compared: &[&Comparison]) -> String {
+    let gains = |it: &Comparison| {
+        let mut ours = it.rows.iter().filter(|row| row.name.contains("smallfry"));
+        ours.any(|row| row.claim == Some(Claim::Gain))
+    };
+    let has_gain = |start| {
+        let mut all = compared.iter();
+        all.any(|it| it.runtime.starts_with(start) && gains(it))
+    };
+    let ways = question.adopt.iter().filter(|(start, _)| has_gain(*start));
+    let ways: Vec<&str> = ways.map(|(_, way)| *way).collect();
+    match ways.as_slice() {
+        [] => "nothing: no gain is certain here".to_owned(),
+        ways => ways.join("; "),
+    }
 }
 
 /// Returns the baseline, and the fastest of the wanted rows beside it.

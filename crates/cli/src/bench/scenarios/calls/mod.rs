@@ -75,7 +75,10 @@ impl Scenario for Calls {
         driver: include_str!("driver.js"),
         question: Some(Question::of(
             "which calls gain?",
-            "node --require smallfry/register, which replaces those that gain",
+            &[(
+                "Node",
+                "node --require smallfry/register, which replaces those that gain",
+            )],
         )),
         help: "stat, readdir, mkdir and other calls for paths, one by one and at once",
         ..Facts::of("calls")

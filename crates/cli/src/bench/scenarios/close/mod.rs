@@ -46,7 +46,10 @@ impl Scenario for Close {
     const FACTS: Facts = Facts {
         question: Some(Question::of(
             "what does closing cost?",
-            "file.fast_close() of smallfry::close; in Node smallfry/register does it where closing is slow",
+            &[(
+                "Rust",
+                "file.fast_close() of smallfry::close; smallfry/register does it in Node",
+            )],
         )),
         help: "A font's 3,359 small files written, with each way of closing them",
         ..Facts::of("close")

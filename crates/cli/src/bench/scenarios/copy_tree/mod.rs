@@ -63,7 +63,12 @@ impl Scenario for CopyTree {
             "A tree copied: cp, newer tools, node:fs, fs-extra, raw calls and smallfry",
             Question::of(
                 "which way copies a tree?",
-                "smallfry cp FROM TO; fs.cp gains with --require smallfry/register",
+                &[
+                    ("the command", "smallfry cp FROM TO"),
+                    ("Node", "node --require smallfry/register, for fs.cp"),
+                    ("Rust", "smallfry::tree::Copier"),
+                    ("JDK", "Smallfry.copyTree"),
+                ],
             ),
             include_str!("driver.js"),
         )

@@ -43,7 +43,8 @@ impl Scenario for Fsync {
         driver: include_str!("driver.js"),
         question: Some(Question {
             asked: "what does an fsync cost here?",
-            adopt: "durability only where it is needed; many files at once cost one barrier: smallfry bench fsync-many",
+            adopt: &[],
+            next: "smallfry bench fsync-many: many files at once cost one barrier",
             rows: &["unsynced", "ata", "ull"],
         }),
         help: "One file written 1,000 times, with and without a flush, each write timed alone",

@@ -51,7 +51,11 @@ impl Scenario for FsyncMany {
         driver: include_str!("driver.js"),
         question: Some(Question::of(
             "which way makes many files durable?",
-            "writeFiles(files, { durability: 'full' }), one call for all files",
+            &[
+                ("Node", "writeFiles(files, { durability: 'full' })"),
+                ("Rust", "smallfry::bulk::Writer, Durability::Full"),
+                ("JDK", "Smallfry.writeAll, Durability.Full"),
+            ],
         )),
         help: "10 to 10,000 files that must survive a crash: ways to wait for the disk",
         ..Facts::of("fsync-many")

@@ -163,7 +163,15 @@ impl Scenario for HashTree {
         ..tree_jobs::facts(
             "hash-tree",
             "A tree hashed: sha256sum, b3sum, node:crypto, the JDK and smallfry",
-            Question::of("which way hashes a tree?", "smallfry hash TREE"),
+            Question::of(
+                "which way hashes a tree?",
+                &[
+                    ("the command", "smallfry hash TREE"),
+                    ("Node", "hashFiles and hashTree of the package smallfry"),
+                    ("Rust", "smallfry::hash::Hasher"),
+                    ("JDK", "Smallfry.hashTree"),
+                ],
+            ),
             include_str!("driver.js"),
         )
     };

@@ -82,7 +82,7 @@ impl Scenario for Mirror {
         "A tree mirrored, new and again: rsync and smallfry",
         Question::of(
             "which way brings a copy up to date?",
-            "smallfry mirror FROM TO",
+            &[("the command", "smallfry mirror FROM TO")],
         ),
         include_str!("driver.js"),
     );

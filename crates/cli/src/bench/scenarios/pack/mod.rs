@@ -60,7 +60,14 @@ impl Scenario for Pack {
         ..tree_jobs::facts(
             "pack",
             "A tree packed: tar, bsdtar, npm's tar, the JDK and smallfry",
-            Question::of("which way packs a tree?", "smallfry pack ARCHIVE TREE"),
+            Question::of(
+                "which way packs a tree?",
+                &[
+                    ("the command", "smallfry pack ARCHIVE TREE"),
+                    ("Node", "pack of the package smallfry"),
+                    ("Rust", "smallfry::archive::Packer"),
+                ],
+            ),
             include_str!("driver.js"),
         )
     };

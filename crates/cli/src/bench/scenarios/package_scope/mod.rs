@@ -21,7 +21,7 @@
 //! | `pkg-types` | `readPackageJSON` with `cache: true`, awaited, or for many files at once; it remembers what files say, and not where they are |
 //! | `oxc-resolver`, `oxc_resolver crate` | resolves `./name` from the file's directory, and says of what type the file is |
 //! | `crate, no stats` | the same with the questions whether it is a file answered from memory, which leaves finding and reading |
-//! | `smallfry`, `Rust` | one call for each file, or one for all (`batch`), with each way of looking again |
+//! | `smallfry` | one call for each file, or one for all (`batch`), with each way of looking again |
 //! | `raw system calls` | those that a cold answer takes, or a warm one that is looked at again: see `native.rs` |
 //!
 //! All rows are asked for the same files, by paths made anew for each pass, and must give the same
@@ -76,7 +76,10 @@ impl Scenario for PackageScope {
         driver: include_str!("driver.js"),
         question: Some(Question::of(
             "what does the nearest package.json cost?",
-            "smallfry scope FILE, or the crate smallfry-package-json",
+            &[
+                ("Node", "moduleFormats of smallfry/package-json"),
+                ("Rust", "the crate smallfry-package-json"),
+            ],
         )),
         help: "Whether each file's nearest package.json says module: cold and warm",
         ..Facts::of("package-scope")

@@ -48,12 +48,12 @@ const OURS: &str =
 /// The last ones compare those that look again with the calls that this takes.
 const COMPARED: [&str; 6] = [
     "smallfry Never|smallfry Never, batch",
-    "oxc_resolver crate|Rust Never|Rust Never, batch|Rust OnChange|Rust OnChange, batch",
-    "oxc_resolver crate, no stats|Rust Never|Rust Never, batch|Rust OnChange|Rust OnChange, batch",
-    "raw system calls, opens and reads|Rust Never|Rust Never, batch|Rust OnChange, batch|\
+    "oxc_resolver crate|smallfry in Rust, Never|smallfry in Rust, Never, batch|smallfry in Rust, OnChange|smallfry in Rust, OnChange, batch",
+    "oxc_resolver crate, no stats|smallfry in Rust, Never|smallfry in Rust, Never, batch|smallfry in Rust, OnChange|smallfry in Rust, OnChange, batch",
+    "raw system calls, opens and reads|smallfry in Rust, Never|smallfry in Rust, Never, batch|smallfry in Rust, OnChange, batch|\
      smallfry Never|smallfry Never, batch",
-    "raw system calls, stats of each file|Rust OnChange|smallfry OnChange",
-    "raw system calls, a stat a directory|Rust OnChange, batch|smallfry OnChange, batch",
+    "raw system calls, stats of each file|smallfry in Rust, OnChange|smallfry OnChange",
+    "raw system calls, a stat a directory|smallfry in Rust, OnChange, batch|smallfry OnChange, batch",
 ];
 
 fn table(page: &mut Page, result: &CaseResult<Case>, view: &View) {

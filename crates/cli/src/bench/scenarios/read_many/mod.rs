@@ -44,7 +44,14 @@ impl Scenario for ReadMany {
         driver: include_str!("driver.js"),
         question: Some(Question::of(
             "which way reads many files?",
-            "node --require smallfry/register, or readFiles(paths), one call for all files",
+            &[
+                (
+                    "Node",
+                    "node --require smallfry/register, or readFiles(paths)",
+                ),
+                ("Rust", "smallfry::bulk::Reader"),
+                ("JDK", "Smallfry.readAll"),
+            ],
         )),
         help: "Many files read whole: kept or discarded, with a warm or a cold cache",
         ..Facts::of("read-many")

@@ -52,7 +52,12 @@ impl Scenario for RemoveTree {
             "A tree removed: rm, newer tools, node:fs, fs-extra, raw calls and smallfry",
             Question::of(
                 "which way removes a tree?",
-                "smallfry rm TREE; fs.rm gains with --require smallfry/register",
+                &[
+                    ("the command", "smallfry rm TREE"),
+                    ("Node", "node --require smallfry/register, for fs.rm"),
+                    ("Rust", "smallfry::tree::Remover"),
+                    ("JDK", "Smallfry.removeTree"),
+                ],
             ),
             include_str!("driver.js"),
         )

@@ -24,7 +24,7 @@ impl Scenario for Scale {
         seconds: 200.0,
         rounds: 4,
         turn_seconds: 2.0,
-        question: Some(Question::of("does a file cost more among a million?", "")),
+        question: Some(Question::of("does a file cost more among a million?", &[])),
         help: "Bulk reads of 1,000 to 1,000,000 files: cost per file, and memory",
         ..Facts::of("scale")
     };

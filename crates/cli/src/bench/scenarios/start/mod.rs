@@ -60,7 +60,7 @@ impl Scenario for Start {
         is_single: true,
         question: Some(Question {
             rows: &[REGISTER, IMPORT],
-            ..Question::of("what does loading smallfry cost?", "")
+            ..Question::of("what does loading smallfry cost?", &[])
         }),
         help: "Starting Node: alone, with smallfry preloaded, and with smallfry imported",
         ..Facts::of("start")

@@ -72,7 +72,11 @@ impl Scenario for Unpack {
             "An archive unpacked: tar, bsdtar, unzip, npm's packages, the JDK and smallfry",
             Question::of(
                 "which way unpacks an archive?",
-                "smallfry unpack ARCHIVE -C DIR",
+                &[
+                    ("the command", "smallfry unpack ARCHIVE -C DIR"),
+                    ("Node", "unpack of the package smallfry"),
+                    ("Rust", "smallfry::archive::Unpacker"),
+                ],
             ),
             include_str!("driver.js"),
         )

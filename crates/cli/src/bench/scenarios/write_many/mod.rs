@@ -30,7 +30,14 @@ impl Scenario for WriteMany {
         driver: include_str!("driver.js"),
         question: Some(Question::of(
             "which way writes many files?",
-            "node --require smallfry/register, or writeFiles(files), one call for all files",
+            &[
+                (
+                    "Node",
+                    "node --require smallfry/register, or writeFiles(files)",
+                ),
+                ("Rust", "smallfry::bulk::Writer"),
+                ("JDK", "Smallfry.writeAll"),
+            ],
         )),
         help: "Many small files written, new and overwritten, spread over directories",
         ..Facts::of("write-many")
