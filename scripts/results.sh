@@ -1,7 +1,7 @@
 #!/bin/sh
 # Writes the measured parts of docs/results anew from the result files in docs/results/data: tables and
 # a picture of each. `scripts/results.sh --measure DIR [NAME ...]` measures first, on the disk of DIR, and
-# trees in MEMORY_DIR. n24 and n26 on PATH are Node 24 and 26.
+# trees in MEMORY_DIR. n20, n22, n24 and n26 on PATH are these versions of Node.
 set -eu
 cd "$(dirname "$0")/.."
 smallfry=${SMALLFRY_COMMAND:-target/release/smallfry}
@@ -13,6 +13,7 @@ arguments() {
   case $1 in
     build) echo build --seconds 60 --dir "$dir" ;;
     calls) echo calls --cells at,once --dir "$dir" ;;
+    one-call) echo calls --cells readFile,one --runs 10 --node n20 --node n22 --node n24 --node n26 --dir "$memory" ;;
     fsync) echo fsync --cells 500,characters --dir "$dir" ;;
     write-string) echo write-string --cells 12288,ascii,null --dir "$dir" ;;
     jvm) echo read-many --cells kept,string,warm --rows Java,JVM --dir "$dir" ;;
@@ -27,7 +28,7 @@ measure() {
   memory=${MEMORY_DIR:-/dev/shm}
   shift
   mkdir -p "$data"
-  all='build read-many write-many write-string close fsync fsync-many start calls package-scope scale jvm promise-all
+  all='build read-many write-many write-string close fsync fsync-many start calls package-scope scale jvm promise-all one-call
     copy-tree remove-tree mirror unpack pack hash-tree try'
   for name in ${*:-$all}; do
     if [ "$name" = try ]; then

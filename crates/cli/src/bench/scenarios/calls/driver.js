@@ -7,6 +7,8 @@ const pathCalls = (() => {
   const remove = ({ made }) => { for (const path of made) fs.rmSync(path, { recursive: true, force: true }); };
   const called = (call) => new Promise((resolve, reject) => { call((error) => { if (error) reject(error); else resolve(); }); });
   const emptyFile = (path) => fs.writeFileSync(path, '');
+  const text = 'text '.repeat(2_000);
+  const file = make((path) => fs.writeFileSync(path, text));
   const onFile = (call) => [(f, { files }, i) => call(f, files[i]), nothing, nothing];
   const onNew = (call, before = nothing, after = remove) => [(f, { files, made }, i) => call(f, made[i], files[i]), before, after];
   const inDirectory = (call) => [(f, { directories, files }, i) => call(f, directories[Math.floor(i * directories.length / files.length)]), nothing, nothing];
@@ -33,6 +35,11 @@ const pathCalls = (() => {
     'mkdir, parents': onNew((f, path) => f.mkdir(`${path}/below`, { recursive: true })),
     'realpath, callback': onFile((f, path) => called((done) => f.withCallbacks.realpath(path, done))),
     'mkdir, callback': onNew((f, path) => called((done) => f.withCallbacks.mkdir(`${path}/below`, { recursive: true }, done))),
+    readFile: onNew((f, path) => f.readFile(path), file),
+    'readFile, utf8': onNew((f, path) => f.readFile(path, 'utf8'), file),
+    'readFile, missing': missing((f, path) => f.readFile(path)),
+    'readFile, callback': onNew((f, path) => called((done) => f.withCallbacks.readFile(path, done)), file),
+    writeFile: onNew((f, path) => f.writeFile(path, text)),
     'mkdir, there': inDirectory((f, path) => f.mkdir(path, { recursive: true })),
     rmdir: onNew((f, path) => f.rmdir(path), make((path) => fs.mkdirSync(path))),
     unlink: onNew((f, path) => f.unlink(path), make(emptyFile)),

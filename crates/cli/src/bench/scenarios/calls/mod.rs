@@ -1,8 +1,9 @@
-//! `calls`: the functions of node:fs/promises that programs call for each path, and two with
+//! `calls`: the functions of node:fs/promises that programs call for each path, and some with
 //! callbacks.
 //!
 //! A case is a function, called 1,000 times one after the other or 10,000 times at once. The files
-//! are in 100 directories, and the calls go from one directory to the next.
+//! are in 100 directories, and the calls go from one directory to the next. Files that are read or
+//! written whole have 10 kB.
 //!
 //! smallfry does those natively that pay: one awaited call is no slower, and many at once are 1.2x
 //! as fast. The others are node:fs's own in both rows.
@@ -20,7 +21,7 @@ const ROWS: [RowOf; 2] = [
 ];
 
 /// The functions, by their names in `driver.js`, and whether native code does them.
-const CALLS: [(&str, bool); 23] = [
+const CALLS: [(&str, bool); 28] = [
     ("access", true),
     ("stat", true),
     ("stat, bigint", true),
@@ -34,6 +35,11 @@ const CALLS: [(&str, bool); 23] = [
     ("mkdir, parents", true),
     ("mkdir, there", true),
     ("realpath, callback", true),
+    ("readFile", true),
+    ("readFile, utf8", true),
+    ("readFile, missing", true),
+    ("readFile, callback", true),
+    ("writeFile", true),
     ("mkdir", false),
     ("mkdir, callback", false),
     ("realpath", false),
@@ -80,7 +86,7 @@ impl Scenario for Calls {
                 "node --require smallfry/register, which replaces those that gain",
             )],
         )),
-        help: "stat, readdir, mkdir and other calls for paths, one by one and at once",
+        help: "stat, readFile, mkdir and other calls for paths, one by one and at once",
         ..Facts::of("calls")
     };
     type Case = Case;
