@@ -11,6 +11,8 @@ PEERS_DIR := crates/cli/peers/npm
 SCOPE_DIR := crates/cli/peers/package-scope
 TRIALS_DIR := crates/cli/tests/trials
 REPORT_DIR := crates/cli/tests/report
+PACKAGES_DIR := $(NODE_DIR)/test/packages
+DOCS_DIR := docs
 NODE := $(shell command -v node 2>/dev/null)
 NPM := $(shell command -v npm 2>/dev/null)
 JAVA := $(shell command -v java 2>/dev/null)
@@ -49,11 +51,14 @@ RUNTIMES := $(if $(NEED_NODE),,$(NODE_DIR)/test/runtimes/node_modules/.package-l
 # The archives of other projects' tests.
 CORPORA := $(TARGET_DIR)/corpora
 
+# The name of this system in npm's packages.
+HERE := linux-$(subst aarch64,arm64,$(subst x86_64,x64,$(shell uname -m)))-gnu
+
 # The cargo profile of what is built, and its directory.
 PROFILE ?= release
 BUILT = $(TARGET_DIR)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
 
-.PHONY: build programs bench bench-all bench-peers test test-all test-all-programs test-all-here soak rust-tests test-programs fuzz test-backends test-crash test-model test-sanitized test-windows trials report-tests lint node-package node-addon node-tests node-lint node-peers jvm-package jvm-library jvm-tests jvm-driver clean
+.PHONY: build programs bench bench-all bench-peers test test-all test-all-programs test-all-here soak rust-tests test-programs fuzz test-backends test-crash test-model test-sanitized test-windows trials report-tests lint node-package npm-packages package-tests example-tests docs node-addon node-tests node-lint node-peers jvm-package jvm-library jvm-tests jvm-driver clean
 
 build: programs node-package
 
@@ -98,7 +103,7 @@ test-all:
 
 # Wine leaves a processor free.
 test-all-here:
-	@$(MAKE) --no-print-directory -j1 jvm-tests jvm-driver rust-tests report-tests test-model
+	@$(MAKE) --no-print-directory -j1 jvm-tests jvm-driver rust-tests report-tests package-tests example-tests test-model
 
 # What the suites after Node's run. Node's tests leave a processor free, which compiles meanwhile.
 test-all-programs: $(RUNTIMES)
@@ -151,7 +156,7 @@ $(HACK):
 
 # Inputs of libFuzzer, for FUZZ_SECONDS each. Its sanitizers need a nightly compiler, or one that takes
 # itself for one.
-FUZZED := package_json file_url unpack_tar unpack_tar_gz unpack_tar_zst unpack_zip
+FUZZED := file_url package_json transcode unpack_tar unpack_tar_gz unpack_tar_zst unpack_zip within
 FUZZ_SECONDS ?= 60
 FUZZ := $(TARGET_DIR)/tools/bin/cargo-fuzz
 fuzz: $(FUZZED:%=fuzz-%)
@@ -179,6 +184,7 @@ lint: node-lint
 	cargo fmt --all --check
 	cargo fmt --all --check --manifest-path $(NORAD)
 	cargo fmt --all --check --manifest-path fuzz/Cargo.toml
+	cargo fmt --all --check --manifest-path examples/font/Cargo.toml
 	cargo clippy -q --workspace --all-targets -- -D warnings
 	cargo clippy -q -p smallfry --all-features --all-targets -- -D warnings
 	cargo clippy -q -p smallfry-cli --features peers --all-targets -- -D warnings
@@ -193,6 +199,10 @@ node-tests:
 	$(call NEED_NODE,tested)
 node-lint:
 	$(call NEED_NODE,checked)
+npm-packages package-tests:
+	$(call NEED_NODE,packed)
+example-tests docs:
+	$(call NEED_NODE,used)
 trials:
 	$(call NEED_NODE,tried)
 report-tests:
@@ -212,6 +222,24 @@ node-tests: $(if $(filter dev,$(PROFILE)),,build) $(RUNTIMES)
 # The report of `--html` in Chromium.
 report-tests: programs $(REPORT_DIR)/node_modules/.package-lock.json
 	SMALLFRY_COMMAND=$(BUILT)/smallfry node --test $(REPORT_DIR)/report.test.mjs
+
+# The packages for npm, of the systems in target/cross, which scripts/cross.sh fills; else of this one.
+CROSS = $(wildcard $(TARGET_DIR)/cross/*)
+npm-packages: node-package
+	node $(NODE_DIR)/scripts/pack.mjs $(TARGET_DIR)/npm $(or $(foreach place,$(CROSS),$(notdir $(place))=$(place)),$(HERE)=$(BUILT))
+
+# What is in them, installed as by a stranger, in each runtime.
+package-tests: npm-packages $(RUNTIMES) $(PACKAGES_DIR)/node_modules/.package-lock.json
+	SMALLFRY_PACKAGES=$(TARGET_DIR)/npm node --test $(PACKAGES_DIR)/packages.test.mjs
+
+example-tests: node-package $(if $(NEED_JVM),,jvm-library)
+	node --test examples/examples.test.mjs
+	MAKEFLAGS= cargo test -q --manifest-path examples/font/Cargo.toml --target-dir $(TARGET_DIR)/examples
+	$(if $(NEED_JVM),,$(MAVEN) examples/pom.xml -pl key-value -am -Dtest=StoreTest -Dsurefire.failIfNoSpecifiedTests=false test)
+
+# The site, in docs/.vitepress/dist. A link that leads nowhere is an error.
+docs: $(DOCS_DIR)/node_modules/.package-lock.json
+	cd $(DOCS_DIR) && npx --no-install vitepress build
 
 # Small projects and one pair of runs show that it works. To measure: TRIALS_FLAGS='--size 1'
 trials: TRIALS_FLAGS ?= --size 0.05 --runs 1
@@ -252,4 +280,4 @@ endif
 
 clean:
 	cargo clean
-	rm -rf $(JVM_DIR)/target $(JVM_DRIVER)/driver/target $(NODE_DIR)/dist $(NODE_DIR)/node_modules $(NODE_DIR)/test/runtimes/node_modules $(TRIALS_DIR)/node_modules $(REPORT_DIR)/node_modules $(PEERS_DIR)/node_modules $(SCOPE_DIR)/node_modules $(NODE_DIR)/*.node
+	rm -rf $(JVM_DIR)/target $(JVM_DRIVER)/driver/target $(NODE_DIR)/dist $(NODE_DIR)/node_modules $(NODE_DIR)/test/runtimes/node_modules $(TRIALS_DIR)/node_modules $(REPORT_DIR)/node_modules $(PEERS_DIR)/node_modules $(SCOPE_DIR)/node_modules $(NODE_DIR)/*.node $(PACKAGES_DIR)/node_modules $(DOCS_DIR)/node_modules $(DOCS_DIR)/.vitepress/dist

@@ -2,7 +2,7 @@ import eslint from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist/', 'node_modules/', 'test/runtimes/'] },
+  { ignores: ['dist/', 'node_modules/', 'test/runtimes/', 'test/packages/node_modules/'] },
   eslint.configs.recommended,
   {
     files: ['lib/**/*.ts'],
@@ -15,6 +15,10 @@ export default tseslint.config(
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
     },
+  },
+  {
+    files: ['bin/*.js'],
+    languageOptions: { sourceType: 'commonjs', globals: { process: 'readonly', console: 'readonly', require: 'readonly', __dirname: 'readonly' } },
   },
   {
     files: ['**/*.mjs'],

@@ -16,7 +16,7 @@ make_prefix
 
 say 'testing the Node addon under Wine'
 target_cargo "$GNU" build -q -p smallfry-node
-cp "$CARGO_TARGET_DIR/x86_64-pc-windows-gnu/debug/smallfry_node.dll" $NODE_DIR/smallfry.win32-x64.node
+cp "$CARGO_TARGET_DIR/x86_64-pc-windows-gnu/debug/smallfry_node.dll" $NODE_DIR/smallfry.win32-x64-msvc.node
 make --no-print-directory $NODE_DIR/node_modules/.package-lock.json
 (cd $NODE_DIR && npm run --silent build)
 if [ ! $RUNTIMES/node_modules/.package-lock.json -nt $RUNTIMES/package-lock.json ]; then

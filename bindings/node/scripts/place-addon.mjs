@@ -15,8 +15,8 @@ if (directory === undefined) {
 const here = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const built = { darwin: 'libsmallfry_node.dylib', win32: 'smallfry_node.dll' }[process.platform] ?? 'libsmallfry_node.so';
 const isMusl = process.platform === 'linux' && readdirSync('/lib').some((name) => name.startsWith('ld-musl-'));
-const libc = process.platform !== 'linux' ? '' : isMusl ? '-musl' : '-gnu';
-const target = path.join(here, `smallfry.${process.platform}-${process.arch}${libc}.node`);
+const abi = { linux: isMusl ? '-musl' : '-gnu', win32: '-msvc' }[process.platform] ?? '';
+const target = path.join(here, `smallfry.${process.platform}-${process.arch}${abi}.node`);
 copyFileSync(path.join(directory, built), `${target}.new`);
 if (process.platform === 'linux') {
   // Debuggers and profilers find the second file by its name in the first.

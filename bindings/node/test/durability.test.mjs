@@ -137,7 +137,7 @@ for (const [which, own] of Object.entries(packages)) {
       }
       const refusal = (error) => {
         assert.strictEqual(error.code, 'ERR_SMALLFRY_NOT_NATIVE', error.stack);
-        assert.match(error.message, /^replace: true needs smallfry's native addon, which did not load: there is no native addon at .+\. Write without `replace`, or write to another name .+ rename that over the file\.$/);
+        assert.match(error.message, /^replace: true needs smallfry's native addon, which did not load: there is no native addon: .+\. Write without `replace`, or write to another name .+ rename that over the file\.$/);
         return true;
       };
       for (const asked of ASKED.filter(({ replace }) => replace)) {

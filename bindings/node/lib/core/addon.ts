@@ -318,13 +318,42 @@ function runtime(): 0 | 1 | 2 {
 /** Tells whether the classes of results are those of a Node that the package was tested with. */
 export const isTestedNode = runtime() === 1;
 
+/** Returns what names of addons say of this system, such as `linux-x64-gnu`. */
+function systems(): string[] {
+  const system = `${process.platform}-${process.arch}`;
+  if (process.platform === 'linux') return [`${system}-gnu`, `${system}-musl`];
+  return [process.platform === 'win32' ? `${system}-msvc` : system];
+}
+
 /**
- * Returns the file names that an addon for this system may have, such as
- * `smallfry.linux-x64-gnu.node`.
+ * Returns the places where an addon may be: in this package, as in the source tree, and in that of
+ * this system, which npm and pnpm put beside this one.
  */
-function addonNames(): string[] {
-  const system = `smallfry.${process.platform}-${process.arch}`;
-  return process.platform === 'linux' ? [`${system}-gnu.node`, `${system}-musl.node`] : [`${system}.node`];
+function addonFiles(): string[] {
+  const own = path.join(__dirname, '..');
+  const above = path.dirname(own);
+  const places = systems().map((system) => {
+    const name = `smallfry.${system}.node`;
+    return { inside: path.join(own, name), beside: path.join(above, `smallfry-${system}`, name) };
+  });
+  const inside = places.map((place) => place.inside);
+  const beside = places.map((place) => place.beside);
+  // A file that is not there takes as long as an exception.
+  return path.basename(above) === 'node_modules' ? [...beside, ...inside] : [...inside, ...beside];
+}
+
+/** Returns the addon that this package's dependencies are: package managers may have it anywhere. */
+function resolvedAddon(): string | undefined {
+  // A bundler would take `require.resolve` for its own.
+  const { resolve } = nodeModule.createRequire(__filename);
+  for (const system of systems()) {
+    try {
+      return resolve(`smallfry-${system}`);
+    } catch {
+      // The package of the other C library may be there.
+    }
+  }
+  return undefined;
 }
 
 const none = (reason: string): Loaded => ({ native: undefined, longestString: 0, reason });
@@ -333,9 +362,13 @@ export function load(complete: Complete, advance: Advance): Loaded {
   if ((process as { permission?: unknown }).permission !== undefined) {
     return none('the permission model is on, and native file calls would go around it');
   }
-  const files = addonNames().map((name) => path.join(__dirname, '..', name));
-  let reason = `there is no native addon at ${files.join(' or ')}`;
-  for (const file of files) {
+  const files = addonFiles();
+  const packages = systems().map((system) => `smallfry-${system}`).join(' or ');
+  let reason = `there is no native addon: neither the package ${packages} nor ${files.at(-1)} is there`;
+  // The resolver is slower, and asked when the usual places have nothing.
+  for (let index = 0; index <= files.length; index++) {
+    const file = index < files.length ? files[index] : resolvedAddon();
+    if (file === undefined) break;
     try {
       const native = {} as Native;
       // `require` would look for the package of the file first.
