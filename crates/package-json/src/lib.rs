@@ -37,3 +37,8 @@ pub use fields::{Fields, ModuleType, Value};
 pub use file_url::{System, UrlError, file_url_to_path, path_to_file_url};
 pub use format::{Extensions, Format};
 pub use invalid::Invalid;
+
+/// Its example is tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -63,3 +63,8 @@ pub use parameters::{PARAMETERS, Parameter, Parameters};
 pub use profile::Profile;
 pub use quantity::{parse_bytes as bytes, parse_time as time};
 pub use unmounted::Unmounted;
+
+/// Its example is tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -101,3 +101,8 @@ mod write;
 
 pub use error::{Error, Operation};
 pub use write::{Durability, Outcome, WriteOptions};
+
+/// Its example is tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

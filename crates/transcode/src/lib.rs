@@ -70,3 +70,8 @@ mod scratch;
 pub use decode::{DecodeScratch, Decoded, decode, decode_with, is_ascii};
 pub use encode::{Encoder, Text, encode, encode_to_vec, outruns_simdutf, utf8_len};
 pub use scratch::Scratch;
+
+/// Its example is tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

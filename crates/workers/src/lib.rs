@@ -77,3 +77,8 @@ pub use stream::Stream;
 pub use sys::{available_cores, thread_cpu_time};
 pub use task::{Task, TaskContext};
 pub use workers::{MAX_WORKERS, Workers};
+
+/// Its example is tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
