@@ -19,6 +19,7 @@ arguments() {
     jvm) echo read-many --cells kept,string,warm --rows Java,JVM --dir "$dir" ;;
     promise-all) echo read-many --cells kept,string,warm --rows Promise.all --node n24 --node n26 --dir "$dir" ;;
     copy-tree | remove-tree | mirror | unpack | pack | hash-tree | scale) echo "$1" --dir "$memory" ;;
+    write-many) echo write-many --files 10000 --dir "$dir" ;;
     *) echo "$1" --dir "$dir" ;;
   esac
 }

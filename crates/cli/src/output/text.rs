@@ -3,6 +3,7 @@
 use crate::stats::interval::Interval;
 use comfy_table::{Attribute, Cell, CellAlignment, Table, presets};
 use indicatif::{HumanBytes, HumanCount};
+use scaler::{Formatter, Rounding, Scaling};
 use std::fmt::Write as _;
 use std::time::Duration;
 use textwrap::{Options, WordSplitter};
@@ -21,13 +22,19 @@ pub(crate) fn bar_cells() -> usize {
     if width() < 96 { 0 } else { 9 }
 }
 
-/// Shows three significant digits, without exponent.
+/// Shows three significant digits, and all of a larger number.
 pub(crate) fn number(value: f64) -> String {
     match value.abs() {
         size if size >= 99.95 => thousands(value.round() as i64),
-        size if size >= 9.995 => format!("{value:.1}"),
-        _ => format!("{value:.2}"),
+        _ => three_digits(Scaling::None).format(value),
     }
+}
+
+fn three_digits(scaling: Scaling) -> Formatter {
+    Formatter::new()
+        .set_rounding(Rounding::SignificantDigits(3))
+        .set_scaling(scaling)
+        .set_separators(",", ".")
 }
 
 pub(crate) fn micros(ns: f64) -> String {
@@ -45,12 +52,11 @@ pub(crate) fn thousands(value: i64) -> String {
 
 /// Shows a duration in the unit that suits it.
 pub(crate) fn duration(ns: f64) -> String {
-    match ns {
-        ns if ns < 1e3 => format!("{} ns", number(ns)),
-        ns if ns < 1e6 => format!("{} µs", number(ns / 1e3)),
-        ns if ns < 1e9 => format!("{} ms", number(ns / 1e6)),
-        _ => format!("{} s", number(ns / 1e9)),
+    // Nobody counts in thousands of seconds.
+    if ns >= 999.5e9 {
+        return format!("{} s", number(ns / 1e9));
     }
+    format!("{}s", three_digits(Scaling::Decimal(true)).format(ns / 1e9))
 }
 
 /// Shows a time that somebody waits: `12 s`, `1 min 52 s`.
@@ -149,7 +155,7 @@ mod tests {
     fn numbers_keep_three_digits() {
         assert_eq!(
             [0.123, 1.234, 12.34, 123.4, 12_345.0].map(number),
-            ["0.12", "1.23", "12.3", "123", "12,345"]
+            ["0.123", "1.23", "12.3", "123", "12,345"]
         );
         assert_eq!(
             [1.0, -1_000.0].map(|v| thousands(v as i64)),

@@ -12,7 +12,7 @@ fn calls_measures_each_function_one_by_one_and_at_once() {
     bench.arg(place.package());
     let json = measured(&place, &mut bench, &["one: node:fs", "Node's own"]);
     let cases = cases_of(&json, "calls");
-    assert_eq!(cases.len(), 46);
+    assert_eq!(cases.len(), 56);
     for case in cases {
         for name in ["node:fs", "smallfry"] {
             assert_did(row_named(case, name), 100, 0);

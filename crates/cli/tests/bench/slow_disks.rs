@@ -70,7 +70,7 @@ fn a_slow_disk_has_fewer_files_unless_their_number_is_given_and_says_so() {
     };
     let says = "a tenth of the usual number, since the disk is slow; --files N names another";
     let json = measured(&place, &mut bench(&[]), &[says]);
-    assert_eq!(cases_of(&json, "write_many")[0]["case"]["files"], 1_000);
+    assert_eq!(cases_of(&json, "write_many")[0]["case"]["files"], 600);
     let json = measured(&place, &mut bench(&["--files", "20"]), &[]);
     assert_eq!(cases_of(&json, "write_many")[0]["case"]["files"], 20);
 }

@@ -47,7 +47,7 @@ impl Scenario for WriteMany {
     const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);
 
     fn cases(session: &Session) -> Vec<Case> {
-        let (files, directories) = session.extent.pick((200, 10), (10_000, 100));
+        let (files, directories) = session.extent.pick((200, 10), (6_000, 100));
         let shape = Shape {
             files: session.files(files),
             bytes_per_file: session.bytes(1_000),
