@@ -2,8 +2,7 @@
 # Builds the command, the addon and the JVM's library for other Linux systems, as they are published:
 # `scripts/cross.sh SYSTEM...`, such as linux-arm64-musl. They go to target/cross/SYSTEM.
 #
-# zig is the C and C++ compiler and the linker: it has glibc 2.28 and musl for each processor. Where
-# rustup cannot give Rust's standard library for the system, cargo builds it from Debian's source.
+# zig is the C and C++ compiler and the linker: it has glibc 2.28 and musl for each processor.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -26,27 +25,31 @@ for system in "$@"; do triple "$system" >/dev/null; done
 
 if [ ! -x "$tools/zig/bin/cargo-zigbuild" ]; then
   python3 -m venv "$tools/zig"
-  "$tools/zig/bin/pip" install -q 'cargo-zigbuild==0.20.*' 'ziglang==0.14.*'
+  "$tools/zig/bin/pip" install -q 'cargo-zigbuild==0.24.*' 'ziglang==0.14.*'
 fi
 export PATH="$tools/zig/bin:$PATH"
 
+# The standard library is built, too: small for the command, which ends at a panic, and as it comes for
+# libraries. Its source is rustup's, or Debian's where rustup has none.
+cargo=(cargo)
+if ! { command -v rustup >/dev/null && rustup component add rust-src >/dev/null 2>&1; }; then
+  cargo=(env -u RUSTUP_TOOLCHAIN -u CARGO RUSTC=/usr/bin/rustc /usr/bin/cargo)
+fi
+export RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$target_dir/cross-build
 for system in "$@"; do
   triple=$(triple "$system")
-  cargo=(cargo)
-  if ! { command -v rustup >/dev/null && rustup target add "$triple" >/dev/null 2>&1; }; then
-    cargo=(env -u RUSTUP_TOOLCHAIN -u CARGO RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_UNSTABLE_BUILD_STD=std,panic_unwind /usr/bin/cargo)
-  fi
   versioned=$triple
   case $triple in *-gnu) versioned=$triple.2.28 ;; esac
-  # musl is static in the command, and the one of the process in a library.
   printf 'smallfry: building for %s\n' "$system"
-  export CARGO_TARGET_DIR=$target_dir/cross-build
-  "${cargo[@]}" zigbuild -q --profile dist --target "$versioned" -p smallfry-cli
-  case $triple in *-musl) export RUSTFLAGS='-C target-feature=-crt-static' ;; esac
-  "${cargo[@]}" zigbuild -q --profile dist --target "$versioned" -p smallfry-node -p smallfry-jvm
-  unset RUSTFLAGS
+  CARGO_UNSTABLE_BUILD_STD=std,panic_abort CARGO_UNSTABLE_BUILD_STD_FEATURES=optimize_for_size \
+    RUSTFLAGS='-C force-unwind-tables=no' \
+    "${cargo[@]}" zigbuild -q --profile dist-command --target "$versioned" -p smallfry-cli
+  # musl is static in the command, and the one of the process in a library.
+  flags=
+  case $triple in *-musl) flags='-C target-feature=-crt-static' ;; esac
+  CARGO_UNSTABLE_BUILD_STD=std,panic_unwind RUSTFLAGS=$flags \
+    "${cargo[@]}" zigbuild -q --profile dist --target "$versioned" -p smallfry-node -p smallfry-jvm
   mkdir -p "$out/$system"
-  for file in smallfry libsmallfry_node.so libsmallfry_jvm.so; do
-    cp "$CARGO_TARGET_DIR/$triple/dist/$file" "$out/$system/"
-  done
+  cp "$CARGO_TARGET_DIR/$triple/dist-command/smallfry" "$CARGO_TARGET_DIR/$triple/dist/libsmallfry_node.so" \
+    "$CARGO_TARGET_DIR/$triple/dist/libsmallfry_jvm.so" "$out/$system/"
 done
