@@ -100,5 +100,5 @@ testNeeding(limits, 'without a thread readTree fails and the process ends; other
 });
 
 test('without the addon readTree is refused', async () => {
-  await assert.rejects(withoutAddon(directory).readTree(root), { code: 'ERR_SMALLFRY_NOT_NATIVE', message: /readTree needs smallfry's native addon, which did not load: there is no native addon at .+\. List the files by node:fs/ });
+  await assert.rejects(withoutAddon(directory).readTree(root), { code: 'ERR_SMALLFRY_NOT_NATIVE', message: /readTree needs smallfry's native addon, which did not load: there is no native addon: .+\. List the files by node:fs/ });
 });
