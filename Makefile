@@ -58,7 +58,7 @@ HERE := linux-$(subst aarch64,arm64,$(subst x86_64,x64,$(shell uname -m)))-gnu
 PROFILE ?= release
 BUILT = $(TARGET_DIR)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
 
-.PHONY: build programs bench bench-all bench-peers test test-all test-all-programs test-all-here soak rust-tests test-programs fuzz test-backends test-crash test-model test-sanitized test-windows trials report-tests lint node-package npm-packages package-tests example-tests docs node-addon node-tests node-lint node-peers jvm-package jvm-library jvm-tests jvm-driver clean
+.PHONY: build programs bench bench-all bench-peers test test-all test-all-programs test-all-here soak rust-tests test-programs fuzz test-backends test-crash test-model test-sanitized test-windows trials report-tests lint node-package npm-packages package-tests example-tests docs release-check node-addon node-tests node-lint node-peers jvm-package jvm-library jvm-tests jvm-driver jvm-release clean
 
 build: programs node-package
 
@@ -241,6 +241,10 @@ example-tests: node-package $(if $(NEED_JVM),,jvm-library)
 docs: $(DOCS_DIR)/node_modules/.package-lock.json
 	cd $(DOCS_DIR) && npx --no-install vitepress build
 
+# What a release publishes, packed and built from what was packed.
+release-check:
+	@scripts/release-check.sh
+
 # Small projects and one pair of runs show that it works. To measure: TRIALS_FLAGS='--size 1'
 trials: TRIALS_FLAGS ?= --size 0.05 --runs 1
 trials: build $(NODE_DIR)/test/runtimes/node_modules/.package-lock.json $(TRIALS_DIR)/node_modules/.package-lock.json
@@ -257,10 +261,16 @@ jvm-tests:
 	$(call NEED_JVM,tested)
 jvm-driver:
 	$(call NEED_JVM,compared with others)
+jvm-release:
+	$(call NEED_JVM,published)
 else
 # A directory for each platform; here there is one.
 jvm-package: jvm-library
 	$(MAVEN) $(JVM_DIR) -DskipTests package
+
+# To Maven Central, signed: docs/releasing.md.
+jvm-release: jvm-library
+	$(MAVEN) $(JVM_DIR) -P release -DskipTests deploy
 
 jvm-library: programs
 	sh $(JVM_DIR)/place-library.sh $(BUILT)

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# `make release-check`: packs what a release publishes and builds each package from what was packed.
+# Nothing leaves the machine. It takes about half an hour.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
+say() { printf 'smallfry: %s\n' "$*"; }
+fail() { printf 'smallfry: %s\n' "$*" >&2; exit 1; }
+
+version=$(sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"$/\1/p' Cargo.toml)
+say "versions are $version"
+npm=$(node -p 'require("./bindings/node/package.json").version')
+maven=$(sed -n '0,/<version>/s/.*<version>\(.*\)<\/version>.*/\1/p' bindings/jvm/pom.xml)
+[ "$npm" = "$version" ] || fail "bindings/node/package.json has $npm, Cargo.toml $version"
+[ "$maven" = "$version" ] || fail "bindings/jvm/pom.xml has $maven, Cargo.toml $version"
+others=$(sed -n 's/^\(smallfry[a-z-]*\) = { path = "crates[^}]*version = "\(.*\)" }$/\1 \2/p' Cargo.toml | grep -v " $version\$" || true)
+[ -z "$others" ] || fail "Cargo.toml asks for other versions of its own crates: $others"
+
+say 'crates: packed, and built from the packages'
+cargo publish --workspace --dry-run
+RUSTDOCFLAGS='-D warnings' cargo doc -q --no-deps -p smallfry --all-features
+
+say 'licences and sources of dependencies'
+if [ ! -x "$target/tools/bin/cargo-deny" ]; then
+  cargo install -q cargo-deny --locked --version '^0.18' --root "$target/tools"
+fi
+"$target/tools/bin/cargo-deny" --all-features check bans licenses sources
+
+say 'npm: packed, installed and run'
+make --no-print-directory package-tests
+for command in "$target"/npm/systems/*/smallfry; do
+  size=$(stat -c %s "$command")
+  say "$command has $size bytes"
+done
+
+say 'Maven: the artifact with its sources and documentation'
+make --no-print-directory jvm-library
+mvn -q -B -f bindings/jvm -P release -DskipTests -Dgpg.skip verify
+ls -l bindings/jvm/target/*.jar
