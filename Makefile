@@ -225,11 +225,11 @@ report-tests: programs $(REPORT_DIR)/node_modules/.package-lock.json
 
 # The packages for npm, of the systems in target/cross, which scripts/cross.sh fills; else of this one.
 CROSS = $(wildcard $(TARGET_DIR)/cross/*)
-npm-packages: node-package
-	node $(NODE_DIR)/scripts/pack.mjs $(TARGET_DIR)/npm $(or $(foreach place,$(CROSS),$(notdir $(place))=$(place)),$(HERE)=$(BUILT))
+npm-packages: node-package $(PACKAGES_DIR)/node_modules/.package-lock.json
+	node $(PACKAGES_DIR)/pack.mjs $(TARGET_DIR)/npm $(or $(foreach place,$(CROSS),$(notdir $(place))=$(place)),$(HERE)=$(BUILT))
 
 # What is in them, installed as by a stranger, in each runtime.
-package-tests: npm-packages $(RUNTIMES) $(PACKAGES_DIR)/node_modules/.package-lock.json
+package-tests: npm-packages $(RUNTIMES)
 	SMALLFRY_PACKAGES=$(TARGET_DIR)/npm node --test $(PACKAGES_DIR)/packages.test.mjs
 
 example-tests: node-package $(if $(NEED_JVM),,jvm-library)

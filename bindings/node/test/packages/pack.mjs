@@ -1,6 +1,6 @@
 // Makes the packages for npm: that of everyone, and one for each system that was built. They are
 // laid out as @napi-rs/cli does it, with the command beside the addon, and packed into archives.
-// Usage: node scripts/pack.mjs OUTPUT SYSTEM=DIRECTORY... The directory of a system, such as
+// Usage: node test/packages/pack.mjs OUTPUT SYSTEM=DIRECTORY... The directory of a system, such as
 // linux-x64-gnu, is the one where cargo has put the addon and the command.
 
 import { execFileSync } from 'node:child_process';
@@ -12,10 +12,10 @@ import { NapiCli } from '@napi-rs/cli';
 
 const [output, ...systems] = process.argv.slice(2);
 if (output === undefined || systems.some((system) => !system.includes('='))) {
-  console.error('usage: node scripts/pack.mjs OUTPUT SYSTEM=DIRECTORY...');
+  console.error('usage: node test/packages/pack.mjs OUTPUT SYSTEM=DIRECTORY...');
   process.exit(2);
 }
-const here = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const here = path.resolve(fileURLToPath(import.meta.url), '../../..');
 const licenses = ['LICENSE-MIT', 'LICENSE-APACHE'];
 const readJson = (file) => JSON.parse(fs.readFileSync(file, 'utf8'));
 const writeJson = (file, value) => { fs.writeFileSync(file, `${JSON.stringify(value, undefined, 2)}\n`); };
