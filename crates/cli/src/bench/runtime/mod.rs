@@ -214,7 +214,11 @@ impl Row {
 
     /// Returns the row of a whole command; `None` for this program.
     pub(crate) fn command(name: &str, binary: Option<PathBuf>) -> Self {
-        let mut row = Self::native(Functions::Raw, name, Style::Sync);
+        let functions = match binary {
+            None => Functions::Smallfry,
+            Some(_) => Functions::Raw,
+        };
+        let mut row = Self::native(functions, name, Style::Sync);
         row.runtime.kind = Kind::Command;
         "the command line".clone_into(&mut row.runtime.name);
         row.runtime.binary = binary;
