@@ -5,23 +5,17 @@
 # zig is the C and C++ compiler and the linker: it has glibc 2.28 and musl for each processor.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/systems.sh
 
 target_dir=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 tools=$target_dir/tools
 out=$target_dir/cross
 
-triple() {
-  case $1 in
-    linux-x64-gnu) echo x86_64-unknown-linux-gnu ;;
-    linux-x64-musl) echo x86_64-unknown-linux-musl ;;
-    linux-arm64-gnu) echo aarch64-unknown-linux-gnu ;;
-    linux-arm64-musl) echo aarch64-unknown-linux-musl ;;
-    *) echo "smallfry: cross.sh builds for linux-x64-gnu, linux-x64-musl, linux-arm64-gnu and linux-arm64-musl, not for $1" >&2; exit 2 ;;
-  esac
-}
-
 [ $# -gt 0 ] || { echo 'usage: scripts/cross.sh SYSTEM...' >&2; exit 2; }
-for system in "$@"; do triple "$system" >/dev/null; done
+for system in "$@"; do
+  triple "$system" >/dev/null
+  case $system in linux-*) ;; *) echo "smallfry: $system is built on a machine of its own" >&2; exit 2 ;; esac
+done
 
 if [ ! -x "$tools/zig/bin/cargo-zigbuild" ]; then
   python3 -m venv "$tools/zig"

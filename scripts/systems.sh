@@ -1,0 +1,15 @@
+# Sourced by other scripts: the systems for which a release has native parts.
+
+# Prints the target of rustc for the name of a system in npm's packages.
+triple() {
+  case $1 in
+    linux-x64-gnu) echo x86_64-unknown-linux-gnu ;;
+    linux-x64-musl) echo x86_64-unknown-linux-musl ;;
+    linux-arm64-gnu) echo aarch64-unknown-linux-gnu ;;
+    linux-arm64-musl) echo aarch64-unknown-linux-musl ;;
+    win32-x64-msvc) echo x86_64-pc-windows-msvc ;;
+    darwin-x64) echo x86_64-apple-darwin ;;
+    darwin-arm64) echo aarch64-apple-darwin ;;
+    *) echo "smallfry: there is no system $1" >&2; return 1 ;;
+  esac
+}
