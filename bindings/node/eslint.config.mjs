@@ -17,10 +17,6 @@ export default tseslint.config(
     },
   },
   {
-    files: ['bin/*.js'],
-    languageOptions: { sourceType: 'commonjs', globals: { process: 'readonly', console: 'readonly', require: 'readonly', __dirname: 'readonly' } },
-  },
-  {
     files: ['**/*.mjs'],
     languageOptions: { globals: { process: 'readonly', console: 'readonly', Buffer: 'readonly', URL: 'readonly' } },
   },

@@ -22,7 +22,7 @@ function bundle(names, options) {
 
 rmSync('dist', { recursive: true, force: true });
 await build([
-  ...['index', 'fs', 'fs-promises', 'register'].map((name) => bundle([name], { minify: true })),
+  ...['command', 'index', 'fs', 'fs-promises', 'register'].map((name) => bundle([name], { minify: true })),
   bundle(['core', 'bulk', 'counting', 'package-json/index'], {
     chunkFileNames: '[name].js',
     codeSplitting: { groups: [{ name: 'core', test: /[\\/]lib[\\/](?:core[\\/]|(?:core|original|shared)\.ts$)/ }] },

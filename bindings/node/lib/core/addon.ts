@@ -5,6 +5,7 @@ import path = require('node:path');
 
 import { type NativePackageJSON } from './addon-package-json.js';
 import { original } from '../original.js';
+import { systems } from './systems.js';
 import { later } from './turns.js';
 
 /** A path, the bytes of a path, or a descriptor. */
@@ -317,13 +318,6 @@ function runtime(): 0 | 1 | 2 {
 
 /** Tells whether the classes of results are those of a Node that the package was tested with. */
 export const isTestedNode = runtime() === 1;
-
-/** Returns what names of addons say of this system, such as `linux-x64-gnu`. */
-function systems(): string[] {
-  const system = `${process.platform}-${process.arch}`;
-  if (process.platform === 'linux') return [`${system}-gnu`, `${system}-musl`];
-  return [process.platform === 'win32' ? `${system}-msvc` : system];
-}
 
 /**
  * Returns the places where an addon may be: in this package, as in the source tree, and in that of

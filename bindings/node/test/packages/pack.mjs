@@ -55,7 +55,7 @@ for (const system of systems) {
 
 const root = path.join(output, 'smallfry');
 fs.mkdirSync(root);
-for (const part of ['bin', 'dist', 'esm', 'README.md']) fs.cpSync(path.join(here, part), path.join(root, part), { recursive: true });
+for (const part of ['dist', 'esm', 'README.md']) fs.cpSync(path.join(here, part), path.join(root, part), { recursive: true });
 copyLicenses(root);
 const published = { ...manifest };
 for (const field of ['devDependencies', 'scripts', 'napi']) delete published[field];

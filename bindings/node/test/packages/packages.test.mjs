@@ -112,7 +112,7 @@ test('npx smallfry try runs a build with this package', () => {
 test('a signal ends the command and what started it', () => {
   const script = `
     const { spawn } = require('child_process');
-    const child = spawn(process.execPath, ['node_modules/smallfry/bin/smallfry.js', 'try', '--', 'sleep', '60'], { stdio: 'ignore' });
+    const child = spawn(process.execPath, ['node_modules/smallfry/dist/command.js', 'try', '--', 'sleep', '60'], { stdio: 'ignore' });
     setTimeout(() => child.kill('SIGTERM'), 1000);
     child.on('exit', (code, signal) => console.log(code ?? signal));`;
   assert.match(run(process.execPath, ['--eval', script], { cwd: project, timeout: 20_000 }), /^(?:SIGTERM|143|130)\n$/);
