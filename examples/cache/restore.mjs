@@ -2,8 +2,8 @@
 // Usage: node restore.mjs LOCK-FILE DIRECTORY CACHE -- COMMAND...
 //
 // The key is the digest of the lock file. If CACHE has an archive of that name, it is unpacked to
-// DIRECTORY; else COMMAND makes DIRECTORY, which is packed. `pack` gives the archive its name when it
-// is whole, so jobs that run at once never meet half of one.
+// DIRECTORY. Otherwise COMMAND makes DIRECTORY, which is then packed. `pack` gives the archive its
+// name when it is whole, so jobs that run at once never meet half of one.
 
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';

@@ -1,16 +1,16 @@
 // Builds a site again for each file that is saved.
 // Usage: node watch.mjs CONTENT SITE
 //
-// Editors save a file by writing it, by replacing it, or both, and a checkout saves hundreds at once.
-// So changes are gathered until none has come for a moment. Then the site is built: pages that come
-// out as they were are left alone, and only what differs is written.
+// Editors save a file by writing it, by replacing it, or both, and a checkout saves hundreds at
+// once. So changes are gathered until none has come for a moment. Then the site is built: pages that
+// come out as they were are left alone, and only those that differ are written.
 
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 import { build } from '../site/build.mjs';
 
-/** How long nothing must have changed, in milliseconds. */
+/** The time for which nothing must have changed, in milliseconds. */
 const QUIET = 20;
 
 /** Builds until `signal` says stop. `onBuilt` gets what each build has written. */

@@ -1,5 +1,5 @@
-//! Conversions give what std's do: from any Latin-1 and UTF-16 to UTF-8, whole and in two chunks, and
-//! from any bytes back.
+//! Conversions give what std's do: from any Latin-1 and UTF-16 to UTF-8, whole and in two chunks,
+//! and from any bytes back.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use libfuzzer_sys::fuzz_target;
 use smallfry::bulk;
 
-/// What stands for a byte of the input, so that paths that mean something are likely.
+/// The parts of paths for which bytes of the input stand, so that paths mean something.
 const PARTS: [&str; 16] = [
     "/", "..", ".", "a", "b", "in", "out", "inside", "up", "loop", "secret", "//", "\0", "é", " ",
     "-",

@@ -17,7 +17,8 @@ pub(crate) enum Budget {
 /// runtimes it is a minute and a half.
 pub(crate) const MAX_TIME: Duration = Duration::from_secs(84);
 
-/// The time that removing a file takes at the end: 20 µs in memory, 40 on an ext4 of two processors.
+/// The time that removing a file takes at the end: 20 µs in memory, 40 on an ext4 with two
+/// processors.
 const REMOVAL: Duration = Duration::from_micros(40);
 
 /// Counts rounds from its creation on.

@@ -60,8 +60,8 @@ pub(crate) struct Row {
     /// Nanoseconds by round, of a run or the median of its samples; null where there is none.
     pub(crate) samples_ns: Vec<Option<f64>>,
     pub(crate) median_ns: Option<f64>,
-    /// How many times as fast as the baseline it is. The estimate is a trimmed mean of the
-    /// ratios of the rounds, and not the ratio of the medians.
+    /// The speed as a multiple of the baseline's. The estimate is a trimmed mean of the ratios of
+    /// the rounds, and not the ratio of the medians.
     pub(crate) ratio: Option<Interval>,
     pub(crate) claim: Option<Claim>,
     /// The medians of its phases, in order.

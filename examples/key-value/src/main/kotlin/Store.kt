@@ -11,8 +11,9 @@ import java.util.HexFormat
 /**
  * A store of small values, each in a file of its own.
  *
- * A value is old or new, and never half of either, whenever the power fails or the process is killed.
- * Once `put` has returned, it is new. Many values cost about as many waits for the disk as one.
+ * A value is old or new, and never half of either, whenever the power fails or the process is
+ * killed. Once `put` has returned, it is new. Many values cost about as many waits for the disk as
+ * one.
  *
  * A file is named by the digest of its key, so that any text can be a key, and begins with the key.
  */
