@@ -37,12 +37,13 @@ fuzz_target!(|bytes: &[u8]| {
         })
         .collect();
     let mut writer = bulk::Writer::new();
-    writer.create_parents(true).within(&within);
+    writer.create_parents(true);
+    writer.within(&within).expect("it is there");
     let _ = writer
         .write(paths.iter().map(|path| (path, "written")))
         .into_result();
     let mut reader = bulk::Reader::new();
-    reader.within(&within);
+    reader.within(&within).expect("it is there");
     for (_, contents) in reader.read(&paths) {
         assert!(contents.map_or(true, |contents| &contents[..] != b"secret"));
     }
