@@ -51,8 +51,8 @@ RUNTIMES := $(if $(NEED_NODE),,$(NODE_DIR)/test/runtimes/node_modules/.package-l
 # The archives of other projects' tests.
 CORPORA := $(TARGET_DIR)/corpora
 
-# The name of this system in npm's packages.
-HERE := linux-$(subst aarch64,arm64,$(subst x86_64,x64,$(shell uname -m)))-gnu
+# The name of this system in packages.
+HERE := $(shell . scripts/systems.sh && here)
 
 # The cargo profile of what is built, and its directory.
 PROFILE ?= release
@@ -264,7 +264,6 @@ jvm-driver:
 jvm-release:
 	$(call NEED_JVM,published)
 else
-# A directory for each platform; here there is one.
 jvm-package: jvm-library
 	$(MAVEN) $(JVM_DIR) -DskipTests package
 
@@ -273,7 +272,7 @@ jvm-release: jvm-library
 	$(MAVEN) $(JVM_DIR) -P release -DskipTests deploy
 
 jvm-library: programs
-	sh $(JVM_DIR)/place-library.sh $(BUILT)
+	sh $(JVM_DIR)/place-libraries.sh $(HERE)=$(BUILT)
 
 # The library, and the process of the bench's rows in the JVM.
 jvm-driver: jvm-package

@@ -1,5 +1,20 @@
 # Sourced by other scripts: the systems for which a release has native parts.
 
+# Prints the name of this system.
+here() {
+  case $(uname -m) in
+    x86_64 | amd64) arch=x64 ;;
+    aarch64 | arm64) arch=arm64 ;;
+    *) arch=$(uname -m) ;;
+  esac
+  case $(uname -s) in
+    Linux) if ldd --version 2>&1 | grep -q musl; then echo "linux-$arch-musl"; else echo "linux-$arch-gnu"; fi ;;
+    Darwin) echo "darwin-$arch" ;;
+    MINGW* | MSYS* | CYGWIN*) echo "win32-$arch-msvc" ;;
+    *) echo "smallfry: there is no system $(uname -s)" >&2; return 1 ;;
+  esac
+}
+
 # Prints the target of rustc for the name of a system in npm's packages.
 triple() {
   case $1 in

@@ -26,23 +26,47 @@ internal object NativeLibrary {
 
     private val isWindows = System.getProperty("os.name").startsWith("Windows")
 
-    /** The name of the directory in the jar that has the library for this platform. */
-    val platform: String = run {
-        val system = System.getProperty("os.name")
-        val os = when {
-            isWindows -> "windows"
-            system.startsWith("Mac") -> "macos"
-            else -> system.lowercase()
-        }
-        val arch = when (val processor = System.getProperty("os.arch")) {
-            "amd64", "x86_64" -> "x86_64"
-            "aarch64", "arm64" -> "aarch64"
+    /**
+     * musl's C library has one of these names in different distributions. glibc's has `libc.so.6`,
+     * or `libc-2.28.so` before version 2.34.
+     */
+    private val MUSL = Regex("""/(ld-musl-[^/]+|libc\.musl-[^/]+|libc\.so)$""")
+
+    /**
+     * The name of the system, and of the directory in the jar that has the library for it. The npm
+     * packages have the same names.
+     */
+    val system: String = nameOf(System.getProperty("os.name"), System.getProperty("os.arch"), ::mappedFiles)
+
+    private val resource = "native/$system/${System.mapLibraryName("smallfry_jvm")}"
+
+    /** Returns the name of a system. [mapped] has the files that a process on Linux has mapped. */
+    internal fun nameOf(os: String, processor: String, mapped: () -> List<String>): String {
+        val arch = when (processor) {
+            "amd64", "x86_64" -> "x64"
+            "aarch64", "arm64" -> "arm64"
             else -> processor
         }
-        "$os-$arch"
+        return when {
+            os.startsWith("Windows") -> "win32-$arch-msvc"
+            os.startsWith("Mac") -> "darwin-$arch"
+            os == "Linux" -> if (mapped().any(MUSL::containsMatchIn)) "linux-$arch-musl" else "linux-$arch-gnu"
+            else -> "${os.lowercase()}-$arch"
+        }
     }
 
-    private val resource = "native/$platform/${System.mapLibraryName("smallfry_jvm")}"
+    /**
+     * Returns lines that end with the files that this process has mapped. The JVM's own C library is
+     * among them. A system can have both libraries, and a library for one can load with the other
+     * and fail later. So the files on disk and an attempt to load tell less.
+     *
+     * [proc_pid_maps(5)](https://man7.org/linux/man-pages/man5/proc_pid_maps.5.html)
+     */
+    private fun mappedFiles(): List<String> = try {
+        Files.readAllLines(Path.of("/proc/self/maps"), Charsets.ISO_8859_1)
+    } catch (_: IOException) {
+        emptyList()
+    }
 
     /** Loads the library. Returns null, or why it is not loaded and what was tried. */
     fun load(): String? {
@@ -51,14 +75,15 @@ internal object NativeLibrary {
             return "smallfry cannot load the native library that -D$PROPERTY names, $named: $reason"
         }
         val bytes = NativeLibrary::class.java.getResourceAsStream(resource)?.use { it.readBytes() }
-            ?: return "smallfry has no native library for $platform: dev/smallfry/$resource is not in its jar. " +
-                "If you have one, -D$PROPERTY=/path/to/it names it."
+            ?: return "smallfry has no native library for $system: dev/smallfry/$resource is not in its jar. " +
+                "A jar with a classifier has the library of that system only. If you have the library, " +
+                "-D$PROPERTY=/path/to/it names it."
         val tried = ArrayList<String>()
         for (directory in directories()) {
             val reason = attempt { unpackAndLoad(directory, bytes) } ?: return null
             tried += "unpacked beneath $directory: $reason"
         }
-        return "smallfry cannot load its native library for $platform. Tried: ${tried.joinToString("; ")}. Where files in " +
+        return "smallfry cannot load its native library for $system. Tried: ${tried.joinToString("; ")}. Where files in " +
             "such directories may not be run, unpack dev/smallfry/$resource from the jar to where they may, and name it with " +
             "-D$PROPERTY=/path/to/it; or name another directory with -Djava.io.tmpdir."
     }

@@ -84,8 +84,27 @@ class LoadingTest {
 
     private fun unpacked(to: Path): Path {
         val name = System.mapLibraryName("smallfry_jvm")
-        val resource = Smallfry::class.java.getResourceAsStream("native/${NativeLibrary.platform}/$name")!!
+        val resource = Smallfry::class.java.getResourceAsStream("native/${NativeLibrary.system}/$name")!!
         return to.also { resource.use { from -> Files.copy(from, it) } }
+    }
+
+    @Test
+    fun `the library is that of the processor and of the C library that the JVM itself has`() {
+        val gnu = "7f3a10000000-7f3a10028000 r--p 00000000 fe:00 1234      /usr/lib/x86_64-linux-gnu/libc.so.6"
+        val gnu228 = "7f3a10000000-7f3a10028000 r--p 00000000 fe:00 1234      /lib64/libc-2.28.so"
+        val alpine = "7f3a10000000-7f3a10014000 r--p 00000000 fe:00 1234      /lib/ld-musl-x86_64.so.1"
+        val void = "7f3a10000000-7f3a10014000 r--p 00000000 fe:00 1234        /usr/lib/libc.so"
+        val jvm = "7f3a20000000-7f3a21000000 r-xp 00000000 fe:00 1235         /usr/lib/jvm/lib/server/libjvm.so"
+        val named = { os: String, arch: String, files: List<String> -> NativeLibrary.nameOf(os, arch) { files + jvm } }
+        assertEquals("linux-x64-gnu", named("Linux", "amd64", listOf(gnu)))
+        assertEquals("linux-arm64-gnu", named("Linux", "aarch64", listOf(gnu228)))
+        assertEquals("linux-x64-musl", named("Linux", "amd64", listOf(alpine)))
+        assertEquals("linux-arm64-musl", named("Linux", "aarch64", listOf(void)))
+        assertEquals("linux-riscv64-gnu", named("Linux", "riscv64", emptyList()))
+        assertEquals("win32-x64-msvc", named("Windows Server 2025", "amd64", emptyList()))
+        assertEquals("darwin-x64", named("Mac OS X", "x86_64", emptyList()))
+        assertEquals("darwin-arm64", named("Mac OS X", "aarch64", emptyList()))
+        assertEquals("freebsd-x64", named("FreeBSD", "amd64", emptyList()))
     }
 
     @Test
