@@ -9,7 +9,7 @@ use std::io::{Cursor, ErrorKind, Read, Write};
 use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 #[cfg(unix)]
 use std::{
     collections::BTreeMap,
@@ -157,6 +157,59 @@ fn unpack_gives_back_what_gnu_tar_packed() {
                 }
             }
         }
+    }
+}
+
+/// Makes a tar whose first file has a record of pax. Its header states a time of 2001.
+fn tar_with_record(key: &str, value: &str) -> Vec<u8> {
+    let mut builder = Builder::new(Vec::new());
+    let records = [(key, value.as_bytes())];
+    builder.append_pax_extensions(records).unwrap();
+    for name in ["file", "next"] {
+        let mut header = Header::new_ustar();
+        header.set_path(name).unwrap();
+        header.set_size(1);
+        header.set_mode(0o644);
+        header.set_mtime(1_000_000_000);
+        header.set_cksum();
+        builder.append(&header, &b"x"[..]).unwrap();
+    }
+    builder.into_inner().unwrap()
+}
+
+/// GNU tar warns, takes the time of the header, and goes on.
+#[test]
+fn a_time_or_owner_that_is_no_number_does_not_stop_the_archive() {
+    let stated = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    let before = SystemTime::UNIX_EPOCH - Duration::from_millis(5500);
+    for (key, value, expected) in [
+        ("mtime", "-5.5", before),
+        ("mtime", "", stated),
+        ("mtime", "1e9", stated),
+        ("mtime", "abc", stated),
+        ("mtime", "99999999999999999999", stated),
+        ("uid", "-1", stated),
+        ("gid", "abc", stated),
+    ] {
+        let fixture = Fixture::new();
+        let errors = fixture.unpack(&Unpacker::new(), &tar_with_record(key, value));
+        assert!(errors.is_empty(), "{key} {value}: {errors:?}");
+        assert_eq!(names(&fixture.path("in")), ["file", "next"]);
+        let status = fs::metadata(fixture.path("in/file")).unwrap();
+        assert_eq!(status.modified().unwrap(), expected, "{key} {value}");
+    }
+}
+
+/// The next header could be anywhere.
+#[test]
+fn a_length_that_is_no_number_stops_the_archive() {
+    for key in ["size", "GNU.sparse.major", "GNU.sparse.realsize"] {
+        let fixture = Fixture::new();
+        let errors = fixture.unpack(&Unpacker::new(), &tar_with_record(key, "abc"));
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert_eq!(errors[0].operation(), Operation::Read);
+        assert!(errors[0].to_string().contains(key), "{}", errors[0]);
+        assert!(names(&fixture.path("in")).is_empty());
     }
 }
 
@@ -860,7 +913,7 @@ fn reproducible_archives_depend_on_names_and_contents_alone() {
                 let mode = if number == 0 { 0o644 } else { 0o600 };
                 set_mode(&tree.join(name), mode);
             }
-            let time = std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000 << number);
+            let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000 << number);
             fs::File::open(tree.join("a"))
                 .unwrap()
                 .set_modified(time)

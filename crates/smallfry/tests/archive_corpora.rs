@@ -30,11 +30,10 @@ const REFUSED: &[(&str, &str)] = &[
     // They end after the last entry, as an archive that was cut off.
     ("gnu-incremental.tar", "no mark of its end"),
     ("nil-uid.tar", "no mark of its end"),
+    ("pax-bad-mtime-file.tar", "no mark of its end"),
     ("pax-path-hdr.tar", "no mark of its end"),
     ("pax-pos-size-file.tar", "no mark of its end"),
     ("ustar-file-reg.tar", "no mark of its end"),
-    // A time that is no number.
-    ("pax-bad-mtime-file.tar", "invalid PAX mtime value"),
     // A program comes before the zip.
     ("test-prefix.zip", "neither a tar nor a zip"),
     // Sums of signed bytes, as old programs of Sun and HP made them.

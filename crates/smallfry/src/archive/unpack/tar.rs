@@ -7,7 +7,11 @@ use std::io::{self, BufRead as _, Read};
 use std::time::{Duration, SystemTime};
 
 use tar_core::parse::{Limits, ParseError, ParseEvent, ParsedEntry, Parser};
-use tar_core::{EntryType, PAX_MTIME, PaxExtensions, SparseEntry};
+use tar_core::{
+    EntryType, PAX_GNU_SPARSE_MAJOR, PAX_GNU_SPARSE_MAP, PAX_GNU_SPARSE_MINOR,
+    PAX_GNU_SPARSE_NUMBYTES, PAX_GNU_SPARSE_OFFSET, PAX_GNU_SPARSE_REALSIZE, PAX_GNU_SPARSE_SIZE,
+    PAX_MTIME, PAX_SIZE, PaxExtensions, SparseEntry,
+};
 
 use super::super::format::HEADER;
 use super::admission::{Admission, Admitted, Candidate, Kind};
@@ -15,6 +19,7 @@ use super::entry::{Input, Meta};
 use super::length::Length;
 use super::unpacking::{Contents, Fault, NewFile, Unpacking};
 use super::window::Window;
+use crate::archive::invalid::invalid;
 
 /// The maximum length in bytes of a file that is read as a whole, for a worker to write it. The
 /// calling thread writes larger ones itself.
@@ -33,6 +38,8 @@ pub(super) fn unpack<R: Read>(unpacking: &Unpacking<'_>, mut bytes: Window<R>, a
     });
     // Such an entry is refused alone, not the rest of the archive with it.
     parser.set_allow_empty_path(true);
+    // An owner is not used, and `modified` reads the time. `check_lengths` looks at the rest.
+    parser.set_ignore_pax_errors(true);
     let mut reading = Reading {
         unpacking,
         bytes: &mut bytes,
@@ -151,7 +158,9 @@ impl<R: Read> Reading<'_, '_, '_, R> {
                     self.read_more(min_bytes)?;
                     continue;
                 }
-                Ok(ParseEvent::Entry { consumed, entry }) => (consumed, Some(parsed(&entry, None))),
+                Ok(ParseEvent::Entry { consumed, entry }) => {
+                    (consumed, Some(parsed(&entry, None)?))
+                }
                 Ok(ParseEvent::SparseEntry {
                     consumed,
                     entry,
@@ -159,7 +168,7 @@ impl<R: Read> Reading<'_, '_, '_, R> {
                     real_size,
                 }) => (
                     consumed,
-                    Some(parsed(&entry, Some((sparse_map, real_size)))),
+                    Some(parsed(&entry, Some((sparse_map, real_size)))?),
                 ),
                 // They are about the program that made the archive.
                 Ok(ParseEvent::GlobalExtensions { consumed, .. }) => (consumed, None),
@@ -294,10 +303,11 @@ fn check_end(left: &[u8]) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::UnexpectedEof, reason))
 }
 
-fn parsed(entry: &ParsedEntry<'_>, sparse: Option<(Vec<SparseEntry>, u64)>) -> Parsed {
+fn parsed(entry: &ParsedEntry<'_>, sparse: Option<(Vec<SparseEntry>, u64)>) -> io::Result<Parsed> {
+    check_lengths(entry)?;
     let size = sparse.as_ref().map_or(entry.size, |(_, length)| *length);
     let kind = kind_of(entry, size);
-    Parsed {
+    Ok(Parsed {
         candidate: kind.map(|kind| Candidate {
             name: entry.path.to_vec(),
             kind,
@@ -306,7 +316,33 @@ fn parsed(entry: &ParsedEntry<'_>, sparse: Option<(Vec<SparseEntry>, u64)>) -> P
         }),
         size: entry.size,
         sparse,
+    })
+}
+
+/// Checks the records that tell where the contents end and the next header begins. The parser
+/// passes over a number that it cannot read.
+fn check_lengths(entry: &ParsedEntry<'_>) -> io::Result<()> {
+    for record in PaxExtensions::new(entry.pax.unwrap_or_default()).flatten() {
+        let value = record.value().ok();
+        let is_valid = match record.key() {
+            Ok(
+                PAX_SIZE
+                | PAX_GNU_SPARSE_MAJOR
+                | PAX_GNU_SPARSE_MINOR
+                | PAX_GNU_SPARSE_NUMBYTES
+                | PAX_GNU_SPARSE_OFFSET
+                | PAX_GNU_SPARSE_REALSIZE
+                | PAX_GNU_SPARSE_SIZE,
+            ) => value.is_some_and(|value| value.parse::<u64>().is_ok()),
+            Ok(PAX_GNU_SPARSE_MAP) => value.is_some(),
+            _ => true,
+        };
+        if !is_valid {
+            let key = String::from_utf8_lossy(record.key_bytes());
+            return Err(invalid(&format!("the pax record `{key}` is no number")));
+        }
     }
+    Ok(())
 }
 
 /// Returns the kind of an entry; `None` if it is about the archive itself.
@@ -326,28 +362,43 @@ fn kind_of(entry: &ParsedEntry<'_>, size: u64) -> Option<Kind> {
     })
 }
 
-/// Returns the time of modification; `None` if no system could have it.
+/// Returns the time of modification; `None` if no system could have it. One that cannot be read
+/// is left out, as GNU tar does, and that of the header counts.
 fn modified(entry: &ParsedEntry<'_>) -> Option<SystemTime> {
-    let extended = entry
-        .pax
-        .and_then(|pax| PaxExtensions::new(pax).get(PAX_MTIME));
-    if let Some(time) = extended {
-        return time_of(time);
-    }
-    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(entry.mtime))
+    let records = PaxExtensions::new(entry.pax.unwrap_or_default()).flatten();
+    let times = records.filter(|record| record.key() == Ok(PAX_MTIME));
+    let last = times
+        .last()
+        .and_then(|record| time_of(record.value().ok()?));
+    last.or_else(|| SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(entry.mtime)))
 }
 
-/// Reads a time in seconds, which may have a fraction.
+/// Reads a time in seconds since 1970, which may have a fraction, and a sign before that.
 fn time_of(text: &str) -> Option<SystemTime> {
+    let (is_before, text) = match text.strip_prefix('-') {
+        Some(text) => (true, text),
+        None => (false, text),
+    };
     let (seconds, fraction) = text.split_once('.').unwrap_or((text, ""));
+    if ![seconds, fraction]
+        .concat()
+        .bytes()
+        .all(|byte| byte.is_ascii_digit())
+    {
+        return None;
+    }
     let nanoseconds: String = fraction
         .chars()
         .chain("000000000".chars())
         .take(9)
         .collect();
     let nanoseconds = nanoseconds.parse().ok()?;
-    let since = Duration::new(seconds.parse().ok()?, nanoseconds);
-    SystemTime::UNIX_EPOCH.checked_add(since)
+    let distance = Duration::new(seconds.parse().ok()?, nanoseconds);
+    if is_before {
+        SystemTime::UNIX_EPOCH.checked_sub(distance)
+    } else {
+        SystemTime::UNIX_EPOCH.checked_add(distance)
+    }
 }
 
 /// Files whose contents are in memory.
@@ -372,7 +423,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_of_reads_fractions() {
+    fn time_of_reads_fractions_and_signs() {
         let since = |text| {
             let time = time_of(text)?;
             time.duration_since(SystemTime::UNIX_EPOCH).ok()
@@ -381,7 +432,21 @@ mod tests {
         assert_eq!(since("12.5"), Some(Duration::from_millis(12_500)));
         // The digits of Windows end at 100 ns.
         assert_eq!(since("1.0000002009"), Some(Duration::new(1, 200)));
-        assert_eq!(since("-1"), None);
-        assert_eq!(since("x"), None);
+        let before = SystemTime::UNIX_EPOCH - Duration::from_millis(5500);
+        assert_eq!(time_of("-5.5"), Some(before));
+        for text in [
+            "",
+            "-",
+            "x",
+            "--1",
+            "1e9",
+            "1.x",
+            "1.+1",
+            "+1",
+            ".5",
+            "99999999999999999999",
+        ] {
+            assert_eq!(time_of(text), None, "{text}");
+        }
     }
 }
