@@ -213,6 +213,77 @@ fn a_length_that_is_no_number_stops_the_archive() {
     }
 }
 
+/// GNU tar writes such a time in binary: 12 bytes with a sign.
+#[test]
+fn a_tar_of_gnu_has_times_before_1970() {
+    let mut builder = Builder::new(Vec::new());
+    let seconds = |name: &str| if name == "file" { -1 } else { -1_000_000_000 };
+    for (name, kind) in [
+        ("directory", EntryType::Directory),
+        ("file", EntryType::Regular),
+        ("link", EntryType::Symlink),
+    ] {
+        // Not all systems let everybody make links.
+        if kind == EntryType::Symlink && cfg!(windows) {
+            continue;
+        }
+        let mut header = Header::new_gnu();
+        header.set_path(name).unwrap();
+        header.set_entry_type(kind);
+        header.set_size(0);
+        header.set_mode(0o755);
+        let gnu = header.as_gnu_mut().unwrap();
+        gnu.linkname[..4].copy_from_slice(b"file");
+        gnu.mtime[..4].fill(0xff);
+        gnu.mtime[4..].copy_from_slice(&i64::to_be_bytes(seconds(name)));
+        header.set_cksum();
+        builder.append(&header, &b""[..]).unwrap();
+    }
+    let fixture = Fixture::new();
+    let archive = builder.into_inner().unwrap();
+    let errors = fixture.unpack(&Unpacker::new(), &archive);
+    assert!(errors.is_empty(), "{errors:?}");
+    for name in names(&fixture.path("in")) {
+        let status = fs::symlink_metadata(fixture.path("in").join(&name)).unwrap();
+        let before = Duration::from_secs(i64::unsigned_abs(seconds(&name)));
+        let expected = SystemTime::UNIX_EPOCH - before;
+        assert_eq!(status.modified().unwrap(), expected, "{name}");
+    }
+}
+
+#[test]
+fn pack_keeps_times_before_1970_in_a_tar() {
+    let directory = Directory::new();
+    let file = directory.path("file");
+    let before = |milliseconds| SystemTime::UNIX_EPOCH - Duration::from_millis(milliseconds);
+    fs::write(&file, "x").unwrap();
+    let open = fs::File::options().write(true).open(&file).unwrap();
+    open.set_modified(before(5500)).unwrap();
+    let archive = directory.path("archive");
+    let modified = |path: &Path| fs::metadata(path).unwrap().modified().unwrap();
+    for format in [Format::Tar, Format::TarGz, Format::Zip] {
+        let packed = Packer::new().pack(format, &archive, [(&file, "file")]);
+        assert_eq!(packed.unwrap().files, 1);
+        let to = directory.path("to");
+        Unpacker::new().unpack(&archive, &to).unwrap();
+        if format == Format::Zip {
+            // The first day of 1980, in the time zone of this machine.
+            let days = Duration::from_secs(24 * 3600 * 3652);
+            let distance = modified(&to.join("file")).duration_since(SystemTime::UNIX_EPOCH + days);
+            let distance = distance.unwrap_or_else(|error| error.duration());
+            assert!(distance <= Duration::from_secs(24 * 3600), "{distance:?}");
+            continue;
+        }
+        assert_eq!(modified(&to.join("file")), before(6000));
+        if cfg!(unix) {
+            fs::remove_file(to.join("file")).unwrap();
+            let archive = archive.to_str().unwrap();
+            run("tar", &["-xf", archive, "-C", "to"], &directory.path("."));
+            assert_eq!(modified(&to.join("file")), before(6000));
+        }
+    }
+}
+
 #[test]
 fn unpack_keeps_long_names_and_directories_without_entries() {
     let fixture = Fixture::new();

@@ -52,7 +52,8 @@ impl Default for Packer {
 }
 
 impl Packer {
-    /// Makes one that keeps permissions, times and owners.
+    /// Makes one that keeps permissions and times of modification, and owners in a tar. The times
+    /// of a zip are those of 1980 to 2107. Another one becomes the first day of 1980.
     pub fn new() -> Self {
         Self {
             options: Options::new(),

@@ -10,7 +10,7 @@ pub(super) struct Facts {
     pub(super) owner: u64,
     pub(super) group: u64,
     /// The seconds since 1970.
-    pub(super) modified: u64,
+    pub(super) modified: i64,
     pub(super) size: u64,
 }
 

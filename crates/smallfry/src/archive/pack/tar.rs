@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use tar_core::builder::EntryBuilder;
-use tar_core::{EntryType, HEADER_SIZE, SparseEntry};
+use tar_core::{EntryType, HEADER_SIZE, PAX_MTIME, SparseEntry};
 
 use super::compress::Compress;
 use super::name;
@@ -58,12 +58,17 @@ impl<W: Write> Tar<W> {
         if let Some(target) = target {
             builder.link_name(name::bytes_of(target)?);
         }
+        // The header has no time before 1970.
+        let modified = u64::try_from(facts.modified).unwrap_or_else(|_| {
+            builder.add_pax(PAX_MTIME, facts.modified.to_string());
+            0
+        });
         builder
             .mode(facts.mode)
             .and_then(|it| it.uid(facts.owner))
             .and_then(|it| it.gid(facts.group))
             .and_then(|it| it.size(stored_size(facts, parts)))
-            .and_then(|it| it.mtime(facts.modified))
+            .and_then(|it| it.mtime(modified))
             .map_err(invalid)?;
         if let Some(parts) = parts {
             let entry = |&(offset, length): &(u64, u64)| SparseEntry { offset, length };

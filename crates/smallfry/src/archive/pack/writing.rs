@@ -228,7 +228,7 @@ impl<S: Sink> Writing<'_, S> {
             mode: status.mode & 0o7777,
             owner: owner.into(),
             group: group.into(),
-            modified: u64::try_from(status.modified().0).unwrap_or(0),
+            modified: status.modified().0,
             size: status.size,
         };
         if self.options.reproducible {

@@ -370,7 +370,16 @@ fn modified(entry: &ParsedEntry<'_>) -> Option<SystemTime> {
     let last = times
         .last()
         .and_then(|record| time_of(record.value().ok()?));
-    last.or_else(|| SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(entry.mtime)))
+    last.or_else(|| {
+        // GNU tar writes negative seconds in binary, and the parser keeps their lower 64 bits.
+        let seconds = entry.mtime.cast_signed();
+        let distance = Duration::from_secs(seconds.unsigned_abs());
+        if seconds < 0 {
+            SystemTime::UNIX_EPOCH.checked_sub(distance)
+        } else {
+            SystemTime::UNIX_EPOCH.checked_add(distance)
+        }
+    })
 }
 
 /// Reads a time in seconds since 1970, which may have a fraction, and a sign before that.

@@ -63,16 +63,23 @@ pub(crate) fn local_time(
 
 /// Makes the times of an entry: that of modification, and the old one of access.
 fn modified(time: SystemTime) -> Timestamps {
-    let since = time.duration_since(SystemTime::UNIX_EPOCH);
-    let since = since.unwrap_or_default();
+    let seconds = |distance: Duration| i64::try_from(distance.as_secs()).unwrap_or(i64::MAX);
+    let (tv_sec, nanoseconds) = match time.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(since) => (seconds(since), since.subsec_nanos()),
+        Err(before) => match (before.duration(), before.duration().subsec_nanos()) {
+            (until, 0) => (-seconds(until), 0),
+            // Nanoseconds count forwards.
+            (until, rest) => (-seconds(until) - 1, 1_000_000_000 - rest),
+        },
+    };
     Timestamps {
         last_access: Timespec {
             tv_sec: 0,
             tv_nsec: fs::UTIME_OMIT,
         },
         last_modification: Timespec {
-            tv_sec: i64::try_from(since.as_secs()).unwrap_or(i64::MAX),
-            tv_nsec: since.subsec_nanos().into(),
+            tv_sec,
+            tv_nsec: nanoseconds.into(),
         },
     }
 }

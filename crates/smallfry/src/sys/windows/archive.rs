@@ -91,10 +91,14 @@ pub(crate) fn local_time(
 
 /// Makes the time of modification of an entry. The others stay.
 fn modified(time: SystemTime) -> FILE_BASIC_INFO {
-    let since = time.duration_since(SystemTime::UNIX_EPOCH);
-    let units = i64::try_from(since.unwrap_or_default().as_nanos() / 100);
+    let units = |distance: Duration| i64::try_from(distance.as_nanos() / 100).unwrap_or(i64::MAX);
+    let units = match time.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(since) => units(since),
+        Err(before) => -units(before.duration()),
+    };
     FILE_BASIC_INFO {
-        LastWriteTime: units.unwrap_or(i64::MAX).saturating_add(UNIX_EPOCH),
+        // No number below 1 is a time.
+        LastWriteTime: units.saturating_add(UNIX_EPOCH).max(1),
         ..FILE_BASIC_INFO::default()
     }
 }

@@ -184,8 +184,8 @@ fn attributes(kind: Kind, mode: u32) -> u32 {
 }
 
 /// Returns a date and time as DOS has them, or its first one for one that it cannot have.
-fn dos_date(seconds: u64) -> [u16; 2] {
-    match sys::local_date(seconds) {
+fn dos_date(seconds: i64) -> [u16; 2] {
+    match u64::try_from(seconds).ok().and_then(sys::local_date) {
         Some([year @ 1980..=2107, month, day, hour, minute, second]) => [
             (year - 1980) << 9 | month << 5 | day,
             // A leap second has no room.
