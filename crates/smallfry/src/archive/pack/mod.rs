@@ -52,8 +52,9 @@ impl Default for Packer {
 }
 
 impl Packer {
-    /// Makes one that keeps permissions and times of modification, and owners in a tar. The times
-    /// of a zip are those of 1980 to 2107. Another one becomes the first day of 1980.
+    /// Makes one that keeps permissions and times of modification, and owners in a tar. A tar has
+    /// whole seconds, as GNU tar writes them by default. A zip has every second one from 1980 to
+    /// 2107, and the first day of 1980 for another time.
     pub fn new() -> Self {
         Self {
             options: Options::new(),
