@@ -54,11 +54,16 @@ CORPORA := $(TARGET_DIR)/corpora
 # The name of this system in packages.
 HERE := $(shell . scripts/systems.sh && here)
 
+# The native parts of packages, as SYSTEM=DIRECTORY: of the systems in target/cross, which scripts/cross.sh
+# fills; else of this one.
+CROSS = $(wildcard $(TARGET_DIR)/cross/*)
+PARTS = $(or $(foreach place,$(CROSS),$(notdir $(place))=$(place)),$(HERE)=$(BUILT))
+
 # The cargo profile of what is built, and its directory.
 PROFILE ?= release
 BUILT = $(TARGET_DIR)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
 
-.PHONY: build programs bench bench-all bench-peers test test-all test-all-programs test-all-here soak rust-tests test-programs fuzz test-backends test-crash test-model test-sanitized test-windows trials report-tests lint node-package npm-packages package-tests example-tests docs release-check node-addon node-tests node-lint node-peers jvm-package jvm-library jvm-tests jvm-driver jvm-release clean
+.PHONY: build programs bench bench-all bench-peers test test-all test-all-programs test-all-here soak rust-tests test-programs fuzz test-backends test-crash test-model test-sanitized test-windows trials report-tests lint node-package npm-packages package-tests example-tests docs release-check node-addon node-tests node-lint node-peers jvm-package jvm-library jvm-tests jvm-driver jvm-artifacts jvm-release clean
 
 build: programs node-package
 
@@ -223,10 +228,8 @@ node-tests: $(if $(filter dev,$(PROFILE)),,build) $(RUNTIMES)
 report-tests: programs $(REPORT_DIR)/node_modules/.package-lock.json
 	SMALLFRY_COMMAND=$(BUILT)/smallfry node --test $(REPORT_DIR)/report.test.mjs
 
-# The packages for npm, of the systems in target/cross, which scripts/cross.sh fills; else of this one.
-CROSS = $(wildcard $(TARGET_DIR)/cross/*)
 npm-packages: node-package $(PACKAGES_DIR)/node_modules/.package-lock.json
-	node $(PACKAGES_DIR)/pack.mjs $(TARGET_DIR)/npm $(or $(foreach place,$(CROSS),$(notdir $(place))=$(place)),$(HERE)=$(BUILT))
+	node $(PACKAGES_DIR)/pack.mjs $(TARGET_DIR)/npm $(PARTS)
 
 # What is in them, installed as by a stranger, in each runtime.
 package-tests: npm-packages $(RUNTIMES)
@@ -261,15 +264,23 @@ jvm-tests:
 	$(call NEED_JVM,tested)
 jvm-driver:
 	$(call NEED_JVM,compared with others)
-jvm-release:
+jvm-artifacts jvm-release:
 	$(call NEED_JVM,published)
 else
 jvm-package: jvm-library
 	$(MAVEN) $(JVM_DIR) -DskipTests package
 
-# To Maven Central, signed: docs/releasing.md.
-jvm-release: jvm-library
-	$(MAVEN) $(JVM_DIR) -P release -DskipTests deploy
+# What a release publishes, into target/maven. With SIGNING= it is signed.
+SIGNING ?= -Dgpg.skip
+jvm-artifacts: $(if $(CROSS),,programs)
+	sh $(JVM_DIR)/place-libraries.sh $(PARTS)
+	sh $(JVM_DIR)/make-artifacts.sh $(TARGET_DIR)/maven $(SIGNING)
+
+# To Maven Central, signed, with the libraries of all systems: docs/releasing.md.
+jvm-release:
+	sh $(JVM_DIR)/place-libraries.sh $(PARTS)
+	@. scripts/systems.sh; for system in $$SYSTEMS; do ls $(JVM_DIR)/target/native/$$system >/dev/null || exit 1; done
+	$(MAVEN) $(JVM_DIR) -P release -Dmaven.test.skip deploy
 
 jvm-library: programs
 	sh $(JVM_DIR)/place-libraries.sh $(HERE)=$(BUILT)

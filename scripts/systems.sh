@@ -1,5 +1,7 @@
 # Sourced by other scripts: the systems for which a release has native parts.
 
+SYSTEMS='linux-x64-gnu linux-x64-musl linux-arm64-gnu linux-arm64-musl win32-x64-msvc darwin-x64 darwin-arm64'
+
 # Prints the name of this system.
 here() {
   case $(uname -m) in
