@@ -63,7 +63,7 @@ PARTS = $(or $(foreach place,$(CROSS),$(notdir $(place))=$(place)),$(HERE)=$(BUI
 PROFILE ?= release
 BUILT = $(TARGET_DIR)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
 
-.PHONY: build programs bench bench-all bench-peers test test-all test-all-programs test-all-here soak rust-tests test-programs fuzz test-backends test-crash test-model test-sanitized test-windows trials report-tests lint node-package npm-packages package-tests example-tests docs release-check node-addon node-tests node-lint node-peers jvm-package jvm-library jvm-tests jvm-driver jvm-artifacts jvm-release clean
+.PHONY: build programs bench bench-all bench-peers test test-all test-all-programs test-all-here soak rust-tests test-programs fuzz test-backends test-crash test-model test-sanitized test-windows trials report-tests lint node-package npm-packages package-tests example-tests docs release-check node-addon node-tests node-lint node-peers jvm-package jvm-library jvm-tests jvm-driver jvm-artifacts artifact-tests jvm-release clean
 
 build: programs node-package
 
@@ -108,7 +108,7 @@ test-all:
 
 # Wine leaves a processor free.
 test-all-here:
-	@$(MAKE) --no-print-directory -j1 jvm-tests jvm-driver rust-tests report-tests package-tests example-tests test-model
+	@$(MAKE) --no-print-directory -j1 jvm-tests jvm-driver rust-tests report-tests package-tests artifact-tests example-tests test-model
 
 # What the suites after Node's run. Node's tests leave a processor free, which compiles meanwhile.
 test-all-programs: $(RUNTIMES)
@@ -264,7 +264,7 @@ jvm-tests:
 	$(call NEED_JVM,tested)
 jvm-driver:
 	$(call NEED_JVM,compared with others)
-jvm-artifacts jvm-release:
+jvm-artifacts artifact-tests jvm-release:
 	$(call NEED_JVM,published)
 else
 jvm-package: jvm-library
@@ -275,6 +275,10 @@ SIGNING ?= -Dgpg.skip
 jvm-artifacts: $(if $(CROSS),,programs)
 	sh $(JVM_DIR)/place-libraries.sh $(PARTS)
 	sh $(JVM_DIR)/make-artifacts.sh $(TARGET_DIR)/maven $(SIGNING)
+
+# What is in it, and programs in Java that are built from it.
+artifact-tests: jvm-artifacts
+	$(if $(NEED_NODE),$(call NEED_NODE,used),SMALLFRY_ARTIFACTS=$(TARGET_DIR)/maven node --test $(JVM_DIR)/artifacts.test.mjs)
 
 # To Maven Central, signed, with the libraries of all systems: docs/releasing.md.
 jvm-release:
