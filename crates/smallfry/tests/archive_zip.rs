@@ -439,6 +439,28 @@ fn a_list_that_ends_early_is_an_error_and_the_entries_before_are_unpacked() {
     unpack_bad(&zip.bytes(), ErrorKind::InvalidData, "damaged");
 }
 
+/// Python, unzip and bsdtar unpack them, too. To leave them out would hide them from a scanner.
+#[test]
+fn a_list_may_have_any_number_of_entries_more_than_it_states() {
+    let entries = ["a", "b", "c"].map(|name| Entry::stored(name, "x"));
+    for count in [0, 1, 2] {
+        let mut zip = Zip::of(&entries);
+        zip.count = count;
+        assert!(unpack_whole(&zip.bytes()).keys().eq(["a", "b", "c"]));
+    }
+    // The last of them is cut off, or followed by something else.
+    for (lost, more, count) in [(1, 0, 2), (0, 60, 2), (1, 0, 1)] {
+        let mut zip = Zip::of(&entries);
+        zip.list.truncate(zip.list.len() - lost);
+        zip.list.extend(vec![7; more]);
+        zip.count = count;
+        let (errors, files) = unpack(&Unpacker::new(), &zip.bytes());
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert!(errors[0].to_string().contains("damaged"), "{}", errors[0]);
+        assert_eq!(files.len(), 3 - lost, "{files:?}");
+    }
+}
+
 /// Java before version 7 and macOS write such ones.
 #[test]
 fn a_list_may_have_65_536_entries_more_than_it_states() {

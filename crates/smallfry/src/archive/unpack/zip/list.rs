@@ -1,11 +1,14 @@
 //! The list of the entries of a zip, which is at its end. It is read several times, since a million
 //! names would take much memory.
 
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
 use std::io;
 
-use rawzip::{MAX_CENTRAL_DIRECTORY_RECORD_SIZE, ZipEntries, ZipFileHeaderRecord};
+use rawzip::{
+    Error, ErrorKind, MAX_CENTRAL_DIRECTORY_RECORD_SIZE, ZipEntries, ZipFileHeaderRecord,
+};
 
 use super::record;
 use super::source::{Reader, Source};
@@ -109,7 +112,8 @@ impl<'a> List<'a> {
     }
 }
 
-/// Returns a key of each name, and the reason why there are fewer entries than stated.
+/// Returns a key of each name, and the reason why the list ends early. Entries beyond the stated
+/// number are read, too: some programs write only the lower 16 bits of a larger number.
 fn keys(zip: &Zip<'_>, hasher: &RandomState, buffer: &mut [u8]) -> (Vec<u64>, Option<io::Error>) {
     let stated = zip.entries_hint();
     let mut keys = Vec::new();
@@ -118,18 +122,17 @@ fn keys(zip: &Zip<'_>, hasher: &RandomState, buffer: &mut [u8]) -> (Vec<u64>, Op
         match entries.next_entry() {
             Ok(Some(entry)) => keys.push(hasher.hash_one(record::raw_name(&entry))),
             Ok(None) => break None,
-            Err(error) => break Some(into_io(error)),
+            Err(error) => break Some(error),
         }
     };
-    match (keys.len() as u64).checked_sub(stated) {
-        None => (keys, error.or_else(|| Some(cut_off()))),
-        // Some programs write only the lower 16 bits of a larger number.
-        Some(more) if more % (1 << 16) == 0 => (keys, None),
-        Some(_) => {
-            keys.truncate(usize::try_from(stated).unwrap_or(usize::MAX));
-            (keys, None)
-        }
-    }
+    let is_other = |error: &Error| matches!(error.kind(), ErrorKind::InvalidSignature { .. });
+    let damage = match (keys.len() as u64).cmp(&stated) {
+        Ordering::Less => Some(error.map_or_else(cut_off, into_io)),
+        // Other bytes after the last entry are no part of the list.
+        Ordering::Equal => error.filter(|error| !is_other(error)).map(into_io),
+        Ordering::Greater => error.map(into_io),
+    };
+    (keys, damage)
 }
 
 /// The entries that no later one replaces.
