@@ -270,11 +270,10 @@ else
 jvm-package: jvm-library
 	$(MAVEN) $(JVM_DIR) -DskipTests package
 
-# What a release publishes, into target/maven. With SIGNING= it is signed.
-SIGNING ?= -Dgpg.skip
+# What a release publishes, but not signed, into target/maven.
 jvm-artifacts: $(if $(CROSS),,programs)
 	sh $(JVM_DIR)/place-libraries.sh $(PARTS)
-	sh $(JVM_DIR)/make-artifacts.sh $(TARGET_DIR)/maven $(SIGNING)
+	sh $(JVM_DIR)/make-artifacts.sh $(TARGET_DIR)/maven
 
 # What is in it, and programs in Java that are built from it.
 artifact-tests: jvm-artifacts

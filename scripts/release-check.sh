@@ -33,7 +33,22 @@ for command in "$target"/npm/systems/*/smallfry; do
   say "$command has $size bytes"
 done
 
-say 'Maven: the artifact with its sources and documentation'
-make --no-print-directory jvm-library
-mvn -q -B -f bindings/jvm -P release -DskipTests -Dgpg.skip verify
-ls -l bindings/jvm/target/*.jar
+say 'Maven: the artifacts, and programs that are built from them'
+make --no-print-directory artifact-tests
+
+say 'Maven: the bundle for Maven Central, signed with a key that is made for this'
+GNUPGHOME=$(mktemp -d)
+export GNUPGHOME MAVEN_GPG_PASSPHRASE=throwaway
+trap 'gpgconf --kill all; rm -rf "$GNUPGHOME"' EXIT
+gpg --batch --quiet --passphrase "$MAVEN_GPG_PASSPHRASE" --quick-gen-key throwaway ed25519 sign 1d
+# The plugin wants a name and a password even where it publishes nothing.
+echo '<settings><servers><server><id>central</id><username>x</username><password>x</password></server></servers></settings>' \
+  >"$GNUPGHOME/settings.xml"
+rm -rf bindings/jvm/target/central-*
+mvn -q -B -f bindings/jvm -gs "$GNUPGHOME/settings.xml" -P release -Dmaven.test.skip -Dmaven.install.skip -DskipPublishing deploy
+bundle=$GNUPGHOME/bundle
+unzip -q bindings/jvm/target/central-publishing/central-bundle.zip -d "$bundle"
+for file in "$bundle/dev/smallfry/smallfry/$maven"/*.{jar,pom}; do
+  gpg --verify "$file.asc" "$file" 2>/dev/null || fail "the signature of $(basename "$file") is wrong"
+  say "$(basename "$file") has $(stat -c %s "$file") bytes"
+done
