@@ -13,6 +13,7 @@ use common::assert_one_line;
 use common::place::{Place, list};
 use serde_json::Value;
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -623,6 +624,21 @@ fn unpack_unpacks_into_a_directory() {
     let archive = fs::File::open(place.path("from.tgz")).unwrap();
     assert!(piped.stdin(archive).status().unwrap().success());
     assert_eq!(list(&place.path("piped/from")), ALL);
+    fs::remove_dir_all(place.path("piped")).unwrap();
+
+    let zip = place.command("pack --format zip - from").output().unwrap();
+    for archive in ["-", "/dev/stdin"] {
+        let mut piped = place.command(&format!("unpack -C piped {archive}"));
+        let mut piped = piped.stdin(Stdio::piped()).spawn().unwrap();
+        let mut input = piped.stdin.take().unwrap();
+        input.write_all(&zip.stdout).unwrap();
+        drop(input);
+        assert!(piped.wait().unwrap().success());
+        // Nothing but the tree is left.
+        assert_eq!(list(&place.path("piped")).len(), 1 + ALL.len());
+        assert_eq!(list(&place.path("piped/from")), ALL);
+        fs::remove_dir_all(place.path("piped")).unwrap();
+    }
 }
 
 #[test]

@@ -727,16 +727,72 @@ impl Read for Slowly<'_> {
 }
 
 #[test]
-fn unpack_from_reads_a_stream_but_no_zip() {
+fn unpack_from_reads_a_stream() {
+    let tar = gzip(&tar_of(&[Entry::file("a", "x")]));
+    for archive in [tar, zip_of(&[("a", "x")])] {
+        let fixture = Fixture::new();
+        Unpacker::new()
+            .unpack_from(Slowly(&archive), fixture.path("in"))
+            .unwrap();
+        assert_eq!(fs::read(fixture.path("in/a")).unwrap(), b"x");
+        assert_eq!(names(&fixture.path("in")), ["a"]);
+        let cut = &archive[..archive.len() - 30];
+        let errors = errors(Unpacker::new().unpack_from(cut, fixture.path("in")));
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert_eq!(errors[0].operation(), Operation::Read);
+        assert_eq!(names(&fixture.path("in")), ["a"]);
+    }
+}
+
+/// Such a stream would fill the disk.
+#[test]
+fn a_zip_from_a_stream_without_an_end_stops_at_the_limit_or_is_cancelled() {
+    let endless = || (&b"PK\x03\x04"[..]).chain(std::io::repeat(7));
     let fixture = Fixture::new();
-    let archive = gzip(&tar_of(&[Entry::file("a", "x")]));
-    Unpacker::new()
-        .unpack_from(Slowly(&archive), fixture.path("in"))
-        .unwrap();
-    assert_eq!(fs::read(fixture.path("in/a")).unwrap(), b"x");
-    let zip = zip_of(&[("a", "x")]);
-    let error = errors(Unpacker::new().unpack_from(&zip[..], fixture.path("in")));
-    assert_eq!(error[0].kind(), ErrorKind::Unsupported);
+    let mut unpacker = Unpacker::new();
+    unpacker.max_bytes(1);
+    let errors = errors(unpacker.unpack_from(endless(), fixture.path("in")));
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    assert_error(
+        &errors[0],
+        Operation::Read,
+        Some(Path::new("")),
+        ErrorKind::QuotaExceeded,
+    );
+    let control = Control::new();
+    let mut unpacker = Unpacker::new();
+    unpacker.control(&control);
+    std::thread::scope(|scope| {
+        let unpacking = scope.spawn(|| unpacker.unpack_from(endless(), fixture.path("in")));
+        std::thread::sleep(Duration::from_millis(20));
+        control.cancel();
+        assert_eq!(unpacking.join().unwrap().unwrap().files, 0);
+    });
+    assert!(names(&fixture.path("in")).is_empty());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_zip_from_a_pipe_is_unpacked() {
+    let fixture = Fixture::new();
+    let pipe = fixture.path("archive");
+    common::unix::make_fifo(&pipe);
+    let zip = zip_of(&[("a", "x"), ("d/b", "y")]);
+    for (length, files, damage) in [(zip.len(), 2, None), (zip.len() - 30, 0, Some("cut off"))] {
+        let errors = std::thread::scope(|scope| {
+            scope.spawn(|| fs::write(&pipe, &zip[..length]));
+            errors(Unpacker::new().unpack(&pipe, fixture.path("in")))
+        });
+        let said: Vec<_> = errors.iter().map(ToString::to_string).collect();
+        match damage {
+            None => assert_eq!(said, [""; 0]),
+            Some(damage) => assert!(said.len() == 1 && said[0].contains(damage), "{said:?}"),
+        }
+        assert_eq!(names(&fixture.path("in")).len(), files);
+        smallfry::tree::Remover::new()
+            .remove(fixture.path("in"))
+            .unwrap();
+    }
 }
 
 #[test]

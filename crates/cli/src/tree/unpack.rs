@@ -20,14 +20,15 @@ const NAME: &str = "smallfry unpack";
 #[command(after_help = "\
 All entries stay in DIR. Absolute names, names with `..`, links that lead out of DIR, devices and
 a second file of one name are errors, and the rest is unpacked. An existing file is replaced in
-one step. Nothing is flushed to the disk.
+one step. A zip from a pipe is first written to a file without a name in DIR. Nothing is flushed
+to the disk.
 
 Exit status: 0 if everything was unpacked, 1 if not, 130 after Ctrl-C, which leaves no half file.
 
 Examples:
   smallfry unpack node-v24.tar.gz
   smallfry unpack -C vendor --strip-components 1 library-1.2.tgz
-  curl -s https://example.org/site.tar.zst | smallfry unpack -C www -")]
+  curl -s https://example.org/site.zip | smallfry unpack -C www -")]
 pub(crate) struct Arguments {
     /// Unpack into DIR, which is made if it is missing
     #[arg(short = 'C', long, value_name = "DIR", default_value = ".")]

@@ -7,6 +7,7 @@ mod length;
 mod limits;
 mod name;
 mod options;
+mod spool;
 mod spread;
 mod tar;
 mod unpacking;
@@ -25,7 +26,7 @@ use crate::error::{Error, Operation};
 use crate::tree::{Existing, Report, TreeError};
 use length::Length;
 use options::Options;
-use unpacking::Unpacking;
+use unpacking::{Fault, Unpacking};
 use window::Window;
 
 /// Unpacks archives: tar, tar.gz, tar.zst and zip. The first bytes of an archive tell its format.
@@ -180,12 +181,15 @@ impl Unpacker {
         let length = status.map(|status| status.len());
         let mut reader = Window::new(&file);
         let format = recognize(&mut reader);
-        if let Ok(Format::Zip) = format {
-            let unpacking = Unpacking::new(&self.options, archive, to.as_ref())?;
-            zip::unpack(&unpacking, zip::Source::File(Arc::new(file)));
-            return unpacking.destination.results.end();
+        match format {
+            Ok(Format::Zip) if length.is_some() => {
+                let unpacking = Unpacking::new(&self.options, archive, to.as_ref())?;
+                zip::unpack(&unpacking, zip::Source::File(Arc::new(file)));
+                unpacking.destination.results.end()
+            }
+            Ok(Format::Zip) => self.unpack_zip_from(reader, archive, to.as_ref()),
+            format => self.unpack_tar(format, reader, length, archive, to.as_ref()),
         }
-        self.unpack_tar(format, reader, length, archive, to.as_ref())
     }
 
     /// Unpacks an archive that is in memory.
@@ -205,26 +209,46 @@ impl Unpacker {
         self.unpack_tar(format, reader, length, Path::new(""), to.as_ref())
     }
 
-    /// Unpacks an archive that is read from its start to its end: a tar, which may be compressed.
+    /// Unpacks an archive that is read from its start to its end.
+    ///
+    /// A tar is unpacked while it is read. A zip is first written to a file without a name in `to`,
+    /// since the list of its entries is at its end. [`unpack`](Self::unpack) does the same with a
+    /// zip from a pipe.
     ///
     /// # Errors
     ///
-    /// The errors of [`unpack`](Self::unpack). A zip is an error, since the list of its entries is
-    /// at its end. Errors of the archive have an empty path.
+    /// The errors of [`unpack`](Self::unpack). Those of the archive have an empty path. A zip that is
+    /// itself more than 16 MiB longer than [`max_bytes`](Self::max_bytes) is one.
     pub fn unpack_from(
         &self,
         reader: impl Read,
         to: impl AsRef<Path>,
     ) -> Result<Report, TreeError> {
         let mut reader = Window::new(reader);
-        let format = match recognize(&mut reader) {
-            Ok(Format::Zip) => {
-                let reason = "a zip can only be unpacked from a file";
-                Err(io::Error::new(io::ErrorKind::Unsupported, reason))
+        match recognize(&mut reader) {
+            Ok(Format::Zip) => self.unpack_zip_from(reader, Path::new(""), to.as_ref()),
+            format => self.unpack_tar(format, reader, None, Path::new(""), to.as_ref()),
+        }
+    }
+
+    /// Unpacks a zip that is read from its start to its end.
+    fn unpack_zip_from(
+        &self,
+        reader: Window<impl Read>,
+        archive: &Path,
+        to: &Path,
+    ) -> Result<Report, TreeError> {
+        let unpacking = Unpacking::new(&self.options, archive, to)?;
+        match spool::spool(reader, to, &self.options) {
+            Ok(file) => zip::unpack(&unpacking, zip::Source::File(Arc::new(file))),
+            Err(Fault::Reading(reason)) => unpacking.fail_archive(reason),
+            Err(Fault::Writing(reason)) => {
+                let error = Error::at(Operation::Write, to, reason);
+                unpacking.destination.results.fail(error);
             }
-            format => format,
-        };
-        self.unpack_tar(format, reader, None, Path::new(""), to.as_ref())
+            Err(Fault::Cancelled) => {}
+        }
+        unpacking.destination.results.end()
     }
 
     /// Unpacks a tar. `length` is that of the archive in bytes; `None` if it is not known.
