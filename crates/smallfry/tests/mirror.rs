@@ -22,6 +22,8 @@ use common::platform::{mode_of, number_of, set_mode, set_modified, symlink};
 use common::skip;
 use common::trees::{Described, describe, make_tree};
 #[cfg(unix)]
+use common::trees::{exchange_until, wait_for_link};
+#[cfg(unix)]
 use common::unix::{
     SmallDisk, can_trace, child_directory, is_child, is_root, make_fifo, run_child, strace,
 };
@@ -682,11 +684,7 @@ fn an_exchanged_directory_leads_no_deletion_out() {
         thread::scope(|scope| {
             scope.spawn(|| {
                 let [link, spare] = ["a/link", "a/spare"].map(|name| to.join(name));
-                while !stop.load(Ordering::Relaxed) {
-                    drop(fs::rename(&target, &spare));
-                    drop(fs::rename(&link, &target));
-                    drop(fs::rename(&spare, &link));
-                }
+                exchange_until(&stop, &target, &link, &spare);
             });
             let mut mirror = mirror(true);
             mirror.strategy(strategies()[round % 4]);
@@ -696,6 +694,52 @@ fn an_exchanged_directory_leads_no_deletion_out() {
         assert_eq!(names(&outside).len(), 50);
         mirror(true).run(&from, &to).unwrap();
         assert_eq!(names(&to.join("a")), [""; 0]);
+    }
+}
+
+/// The source or the mirror has a directory that is exchanged for a link to other files.
+#[cfg(unix)]
+#[test]
+fn an_exchanged_directory_leads_no_mirror_out() {
+    let directory = Directory::new();
+    let [from, to, outside] = ["from", "to", "outside"].map(|name| directory.path(name));
+    fs::create_dir(&outside).unwrap();
+    for index in 0..50 {
+        // One half of the names is in the source, and the other half is not.
+        fs::write(outside.join((2 * index).to_string()), "kept").unwrap();
+    }
+    set_mode(&outside, 0o700);
+    let before = whole(&outside);
+    for round in 0..80 {
+        for root in [&from, &to] {
+            fs::create_dir_all(root.join("a/b")).unwrap();
+        }
+        for index in 0..50 {
+            fs::write(from.join(format!("a/b/{index}")), "mirrored").unwrap();
+        }
+        let exchanged = if round % 2 == 0 { &from } else { &to };
+        symlink(&outside, exchanged.join("a/link")).unwrap();
+        let stop = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let [target, link, spare] =
+                    ["a/b", "a/link", "a/spare"].map(|name| exchanged.join(name));
+                exchange_until(&stop, &target, &link, &spare);
+            });
+            wait_for_link(&exchanged.join("a/b"));
+            let mut mirror = mirror(round % 3 == 0);
+            mirror.strategy(strategies()[round / 2 % 4]);
+            drop(mirror.run(&from, &to));
+            stop.store(true, Ordering::Relaxed);
+        });
+        // Nothing is written outside, and nothing is read there.
+        assert!(whole(&outside) == before, "round {round}");
+        let mirrored = describe(&to);
+        let is_kept = |entry: &(char, u32, Vec<u8>, PathBuf)| entry.2 == b"kept";
+        assert!(!mirrored.values().any(is_kept), "round {round}");
+        for root in [&from, &to] {
+            Remover::new().remove(root).unwrap();
+        }
     }
 }
 

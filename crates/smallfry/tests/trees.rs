@@ -19,7 +19,7 @@ use std::time::Duration;
 use common::platform::{mode_of, names_of, number_of, set_modified, symlink};
 #[cfg(unix)]
 use common::skip;
-use common::trees::{describe, make_tree};
+use common::trees::{describe, exchange_until, make_tree, wait_for_link};
 #[cfg(unix)]
 use common::unix::{SmallDisk, is_root, make_fifo, set_mode};
 use common::{Directory, assert_error, names, strategies};
@@ -647,15 +647,6 @@ fn the_control_shows_the_progress() {
     assert!(progress.operations >= report.directories);
 }
 
-/// Exchanges a directory and a link all the time, until it is dropped.
-fn exchange_until(stop: &AtomicBool, one: &Path, other: &Path, spare: &Path) {
-    while !stop.load(Ordering::Relaxed) {
-        drop(fs::rename(one, spare));
-        drop(fs::rename(other, one));
-        drop(fs::rename(spare, other));
-    }
-}
-
 #[test]
 fn an_exchanged_directory_leads_nobody_out() {
     let directory = Directory::new();
@@ -693,6 +684,47 @@ fn an_exchanged_directory_leads_nobody_out() {
         });
         assert_eq!(names(&outside).len(), 50);
         Remover::new().missing_ok(true).remove(&tree).unwrap();
+    }
+}
+
+#[test]
+fn an_exchanged_destination_leads_no_copy_out() {
+    let directory = Directory::new();
+    let [from, to, outside] = ["from", "to", "outside"].map(|name| directory.path(name));
+    fs::create_dir_all(from.join("a/b")).unwrap();
+    fs::create_dir(&outside).unwrap();
+    for index in 0..50 {
+        fs::write(from.join(format!("a/b/{index}")), "written").unwrap();
+        // One half of the names is there, and the other half is not.
+        fs::write(outside.join((2 * index).to_string()), "kept").unwrap();
+    }
+    let found = || {
+        (
+            describe(&outside),
+            outside.metadata().unwrap().modified().unwrap(),
+        )
+    };
+    let before = found();
+    for round in 0..60 {
+        let target = to.join("a/b");
+        fs::create_dir_all(&target).unwrap();
+        if let Err(error) = symlink(&outside, to.join("a/link")) {
+            return println!("skipped: no links are made: {error}");
+        }
+        let stop = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let [link, spare] = ["a/link", "a/spare"].map(|name| to.join(name));
+            let (stop, target) = (&stop, &target);
+            scope.spawn(move || exchange_until(stop, target, &link, &spare));
+            wait_for_link(target);
+            let mut copier = Copier::new();
+            copier.strategy(strategies()[round % 4]).times(true);
+            drop(copier.copy(&from, &to));
+            stop.store(true, Ordering::Relaxed);
+        });
+        // Not even the time of the directory has changed.
+        assert!(found() == before, "round {round}");
+        Remover::new().remove(&to).unwrap();
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::platform::{
     DIRECTORY_MODES, FILE_MODES, UNUSUAL, mode_of, number_of, set_mode, symlink,
@@ -54,6 +55,21 @@ pub(crate) fn make_tree(root: &Path, seed: u64) {
             DIRECTORY_MODES[random.usize(..DIRECTORY_MODES.len())],
         );
     }
+}
+
+/// Exchanges a directory and a link all the time, until it is told to stop.
+pub(crate) fn exchange_until(stop: &AtomicBool, one: &Path, other: &Path, spare: &Path) {
+    while !stop.load(Ordering::Relaxed) {
+        drop(fs::rename(one, spare));
+        drop(fs::rename(other, one));
+        drop(fs::rename(spare, other));
+    }
+}
+
+/// Waits until an exchange has begun, so that what follows runs beside it.
+pub(crate) fn wait_for_link(path: &Path) {
+    let mut tries = 0..100_000;
+    while !path.is_symlink() && tries.next().is_some() {}
 }
 
 /// The entries of a tree by their paths. Each has its kind, permissions, contents or target, and
