@@ -159,14 +159,15 @@ test-backends: $(HACK)
 $(HACK):
 	cargo install -q cargo-hack --locked --version '^0.6' --root $(TARGET_DIR)/tools
 
-# Inputs of libFuzzer, for FUZZ_SECONDS each. Its sanitizers need a nightly compiler, or one that takes
-# itself for one.
-FUZZED := file_url package_json transcode unpack_tar unpack_tar_gz unpack_tar_zst unpack_zip within
+# Inputs of libFuzzer, for FUZZ_SECONDS each, found from those in fuzz/seeds on. Its sanitizers need a
+# nightly compiler, or one that takes itself for one.
+FUZZED := file_url package_json results transcode unpack_tar unpack_tar_gz unpack_tar_zst unpack_zip within
 FUZZ_SECONDS ?= 60
 FUZZ := $(TARGET_DIR)/tools/bin/cargo-fuzz
 fuzz: $(FUZZED:%=fuzz-%)
 fuzz-%: $(FUZZ)
-	RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$(TARGET_DIR)/fuzz $(FUZZ) run $* -- -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -verbosity=0 -print_final_stats=1
+	@mkdir -p fuzz/corpus/$*
+	RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$(TARGET_DIR)/fuzz $(FUZZ) run $* fuzz/corpus/$* fuzz/seeds/$* -- -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -verbosity=0 -print_final_stats=1
 
 $(FUZZ):
 	cargo install -q cargo-fuzz --locked --version '^0.13' --root $(TARGET_DIR)/tools

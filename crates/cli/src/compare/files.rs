@@ -41,7 +41,7 @@ pub(super) fn read(path: &Path) -> Result<Document, Failure> {
 }
 
 /// Adds samples and histograms, and computes anew what comes of them.
-fn merge(into: &mut Document, other: Document) {
+pub(super) fn merge(into: &mut Document, other: Document) {
     into.finished = into.finished.max(other.finished);
     into.warnings.extend(other.warnings);
     for comparison in other.comparisons {

@@ -100,6 +100,16 @@ fn compare(arguments: &Arguments) -> Result<bool, Failure> {
     Ok(!changes.has_regression())
 }
 
+/// Merges a document with itself, and compares what comes of it with the document.
+#[cfg(fuzzing)]
+pub(crate) fn with_itself(document: &crate::export::Document) {
+    let mut merged = document.clone();
+    files::merge(&mut merged, document.clone());
+    let changes = Changes::between(document, &merged, Some(0.05));
+    changes.json(&[]);
+    screen::of(document, &merged, &[], &changes, true);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,6 +11,9 @@ use std::iter;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+/// 30 years.
+const MAX_NS: f64 = 1e18;
+
 /// The disk of a document in which no slow disk was simulated.
 pub(crate) const REAL: &str = "real";
 
@@ -103,10 +106,18 @@ impl Document {
     /// Reads a result file.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
         let text = std::fs::read(path).map_err(Failure::at("read", path))?;
-        serde_json::from_slice(&text).map_err(|error| {
-            let reason = format!("it is no result file (bench --json, try --json): {error}");
-            Failure::at("read", path)(reason)
-        })
+        Self::parse(&text).map_err(Failure::at("read", path))
+    }
+
+    /// Reads the text of a result file, and refuses numbers that nothing can have measured.
+    pub(crate) fn parse(text: &[u8]) -> Result<Self, String> {
+        let document: Self = serde_json::from_slice(text)
+            .map_err(|error| format!("it is no result file (bench --json, try --json): {error}"))?;
+        document
+            .comparisons
+            .iter()
+            .try_for_each(Comparison::check)?;
+        Ok(document)
     }
 
     /// Returns the document of what this process has just measured.
@@ -154,6 +165,25 @@ impl Comparison {
     pub(crate) fn baseline(&self) -> Option<&Row> {
         self.rows.first()
     }
+
+    fn check(&self) -> Result<(), String> {
+        let broken = |what| Err(format!("{}: {what}", self.title()));
+        if self.rows.is_empty() {
+            return broken("no rows");
+        }
+        let times = self.rows.iter().flat_map(|row| {
+            let phases = row.phases.iter().map(|phase| phase.median_ns);
+            row.samples().chain(row.median_ns).chain(phases)
+        });
+        if times.into_iter().any(|ns| !(0.0..=MAX_NS).contains(&ns)) {
+            return broken("a time below 0 or above 30 years");
+        }
+        let ratios = self.rows.iter().filter_map(|row| row.ratio);
+        if !ratios.chain(self.noise).all(Interval::is_ordered) {
+            return broken("an interval whose ends are not around its estimate");
+        }
+        Ok(())
+    }
 }
 
 impl Row {
@@ -180,5 +210,28 @@ mod tests {
             published.trim() == schema,
             "{file} is out of date: SMALLFRY_UPDATE=1"
         );
+    }
+
+    #[test]
+    fn numbers_that_nothing_can_have_measured_are_refused() {
+        let seed = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../fuzz/seeds/results/close"
+        );
+        let text = std::fs::read(seed).unwrap();
+        Document::parse(&text).unwrap();
+        let refused = |pointer: &str, value: serde_json::Value| {
+            let mut whole: serde_json::Value = serde_json::from_slice(&text).unwrap();
+            *whole.pointer_mut(pointer).unwrap() = value;
+            Document::parse(whole.to_string().as_bytes()).unwrap_err()
+        };
+        let none = refused("/comparisons/0/rows", serde_json::json!([]));
+        assert!(none.ends_with("no rows"), "{none}");
+        for value in [-1.0, 1e300] {
+            let time = refused("/comparisons/0/rows/0/samples_ns/0", value.into());
+            assert!(time.contains("a time"), "{time}");
+        }
+        let ratio = refused("/comparisons/0/rows/1/ratio/low", 1e9.into());
+        assert!(ratio.contains("an interval"), "{ratio}");
     }
 }

@@ -22,6 +22,15 @@ use serde_json::{Map, Value};
 /// A format, as text, of a document and of all that the scenario knows.
 type Format = fn(&Document, &Value) -> Result<String, String>;
 
+/// JSON, CSV, Markdown, HTML and SVG.
+const FORMATS: [Format; 5] = [
+    |_, whole| Ok(format!("{whole}\n")),
+    |document, _| csv::of(document).map_err(|error| error.to_string()),
+    |document, _| Ok(markdown::of(document)),
+    html::of,
+    |document, _| svg::of(document),
+];
+
 /// The files that the user wants. They can be written to, which is known before measuring.
 pub(crate) struct Exports(Vec<(File, Format)>);
 
@@ -34,17 +43,10 @@ impl Exports {
             html,
             svg,
         } = options;
-        let wanted: [(_, Format); 5] = [
-            (json, |_, whole| Ok(format!("{whole}\n"))),
-            (csv, |document, _| {
-                csv::of(document).map_err(|error| error.to_string())
-            }),
-            (markdown, |document, _| Ok(markdown::of(document))),
-            (html, html::of),
-            (svg, |document, _| svg::of(document)),
-        ];
-        let named = wanted
+        let paths = [json, csv, markdown, html, svg];
+        let named = paths
             .into_iter()
+            .zip(FORMATS)
             .filter_map(|(path, format)| Some((path.as_deref()?, format)));
         let files = named.map(|(path, format)| Ok((File::create(path)?, format)));
         Ok(Self(files.collect::<Result<_, Failure>>()?))
@@ -59,10 +61,7 @@ impl Exports {
         if self.0.is_empty() {
             return Ok(());
         }
-        let mut whole = serde_json::to_value(document).unwrap_or_default();
-        if let Value::Object(fields) = &mut whole {
-            fields.extend(more);
-        }
+        let whole = whole(document, more);
         for (file, format) in self.0 {
             let text = format(document, &whole)
                 .map_err(|reason| Failure::said(format!("cannot make the report: {reason}")))?;
@@ -70,4 +69,19 @@ impl Exports {
         }
         Ok(())
     }
+}
+
+/// Returns the document with what the scenario knows beside it.
+fn whole(document: &Document, more: Map<String, Value>) -> Value {
+    let mut whole = serde_json::to_value(document).unwrap_or_default();
+    if let Value::Object(fields) = &mut whole {
+        fields.extend(more);
+    }
+    whole
+}
+
+#[cfg(fuzzing)]
+pub(crate) fn in_every_format(document: &Document) -> [Result<String, String>; 5] {
+    let whole = whole(document, Map::new());
+    FORMATS.map(|format| format(document, &whole))
 }

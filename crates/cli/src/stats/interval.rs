@@ -39,6 +39,11 @@ impl Interval {
         self.low <= 1.0 && 1.0 <= self.high
     }
 
+    /// Returns false for an interval of no ratios.
+    pub(crate) fn is_ordered(self) -> bool {
+        0.0 < self.low && self.low <= self.estimate && self.estimate <= self.high
+    }
+
     /// Makes one of logarithms.
     fn of_logs(estimate: f64, half: f64) -> Self {
         Self {
