@@ -34,13 +34,17 @@ for system in "$@"; do
   triple=$(triple "$system")
   versioned=$triple
   case $triple in *-gnu) versioned=$triple.2.28 ;; esac
+  # zig leaves out what vectors of 512 bits need, even in functions for processors that have them.
+  case $triple in x86_64-*) export "CFLAGS_${triple//-/_}=-mevex512" "CXXFLAGS_${triple//-/_}=-mevex512" ;; esac
+  # zig has the parts of musl, which rustup has only beside a standard library for it.
+  flags=
+  case $triple in *-musl) flags='-C link-self-contained=no' ;; esac
   printf 'smallfry: building for %s\n' "$system"
   CARGO_UNSTABLE_BUILD_STD=std,panic_abort CARGO_UNSTABLE_BUILD_STD_FEATURES=optimize_for_size \
-    RUSTFLAGS='-C force-unwind-tables=no' \
+    RUSTFLAGS="$flags -C force-unwind-tables=no" \
     "${cargo[@]}" zigbuild -q --profile dist-command --target "$versioned" -p smallfry-cli
   # musl is static in the command, and the one of the process in a library.
-  flags=
-  case $triple in *-musl) flags='-C target-feature=-crt-static' ;; esac
+  case $triple in *-musl) flags+=' -C target-feature=-crt-static' ;; esac
   CARGO_UNSTABLE_BUILD_STD=std,panic_unwind RUSTFLAGS=$flags \
     "${cargo[@]}" zigbuild -q --profile dist --target "$versioned" -p smallfry-node -p smallfry-jvm
   mkdir -p "$out/$system"

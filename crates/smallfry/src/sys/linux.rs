@@ -22,6 +22,10 @@ use crate::errno::Errno;
 /// False: directories that fold case exist here and are rare.
 pub(crate) const FOLDS_CASE: bool = false;
 
+/// `AT_STATX_FORCE_SYNC` and `AT_STATX_DONT_SYNC` of the kernel, for which musl has no names.
+const FORCE_SYNC: AtFlags = AtFlags::from_bits_retain(0x2000);
+const DONT_SYNC: AtFlags = AtFlags::from_bits_retain(0x4000);
+
 /// The flag that opens a file only to start paths from it, or to ask about it. No permission on the
 /// file itself is needed, and neither a pipe nor a device notices.
 ///
@@ -87,7 +91,7 @@ fn number_of(status: &Statx) -> u64 {
 /// `statx` with `AT_STATX_DONT_SYNC` and a mask of the kind alone,
 /// [statx(2)](https://man7.org/linux/man-pages/man2/statx.2.html)
 fn quick_status(file: BorrowedFile<'_>) -> Option<Statx> {
-    let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
+    let flags = AtFlags::EMPTY_PATH | DONT_SYNC;
     fs::statx(file, c"", flags, StatxFlags::TYPE).ok()
 }
 

@@ -288,7 +288,7 @@ fn set_times(
 ) -> Result<Answer, Errno> {
     let times = [access, modification].map(|seconds| {
         let mut time = libc::timespec {
-            tv_sec: seconds as libc::time_t,
+            tv_sec: seconds as _,
             tv_nsec: ((seconds - seconds.trunc()) * 1e9) as libc::c_long,
         };
         if time.tv_nsec < 0 {

@@ -44,7 +44,7 @@ pub(in crate::sys) fn gives_list(directory: BorrowedFile<'_>) -> bool {
 /// `statx` with `AT_STATX_FORCE_SYNC`,
 /// [statx(2)](https://man7.org/linux/man-pages/man2/statx.2.html)
 pub(in crate::sys) fn path_status(path: &Path) -> io::Result<PathStatus> {
-    let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::STATX_FORCE_SYNC;
+    let flags = AtFlags::SYMLINK_NOFOLLOW | super::FORCE_SYNC;
     let mask = StatxFlags::TYPE | StatxFlags::MODE | StatxFlags::UID | StatxFlags::GID;
     let found = with_c_path(path.as_os_str().as_bytes(), |path| {
         fs::statx(CWD, path, flags, mask).map_err(errno)

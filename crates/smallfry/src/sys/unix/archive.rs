@@ -14,7 +14,7 @@ use crate::errno::Errno;
 ///
 /// `localtime_r`, [localtime(3)](https://man7.org/linux/man-pages/man3/localtime_r.3p.html)
 pub(crate) fn local_date(seconds: u64) -> Option<[u16; 6]> {
-    let seconds = libc::time_t::try_from(seconds).ok()?;
+    let seconds = seconds.try_into().ok()?;
     // SAFETY: all fields of `tm` are integers, or a pointer that may be null.
     let mut date: libc::tm = unsafe { std::mem::zeroed() };
     // SAFETY: both pointers are those of whole values, and the second one is written to.
