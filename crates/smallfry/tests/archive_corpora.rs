@@ -1,6 +1,7 @@
-//! Archives that other projects test their own programs with, in a directory that
-//! `scripts/corpora.sh` fills. What GNU tar, unzip or bsdtar unpack without an error is unpacked in
-//! the same way, or refused for a reason that is listed here.
+//! Archives that other projects test their own programs with: in a directory that
+//! `scripts/corpora.sh` fills, and in the package of the crate `rawzip`. What GNU tar, unzip or
+//! bsdtar unpack without an error is unpacked in the same way, or refused for a reason that is
+//! listed here.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -34,15 +35,17 @@ const REFUSED: &[(&str, &str)] = &[
     ("pax-path-hdr.tar", "no mark of its end"),
     ("pax-pos-size-file.tar", "no mark of its end"),
     ("ustar-file-reg.tar", "no mark of its end"),
-    // A program comes before the zip.
+    // A program comes before the zip, or a copy of its list.
     ("test-prefix.zip", "neither a tar nor a zip"),
+    ("omni-mini.ja", "neither a tar nor a zip"),
     // Sums of signed bytes, as old programs of Sun and HP made them.
     ("testtar.tar", "checksum mismatch"),
     ("testtar.tar.xz", "xz is not supported"),
 ];
 
-/// The archives whose names others write as the bytes of an old code page.
-const OTHER_NAMES: &[&str] = &["zip_cp437_header.zip"];
+/// The archives whose names others write as the bytes of an old code page, or take from the header
+/// before the contents, not from the list.
+const OTHER_NAMES: &[&str] = &["zip_cp437_header.zip", "filename_mismatch_test.zip"];
 
 /// The bytes of a file that are compared at a time.
 const BLOCK: usize = 4096;
@@ -152,11 +155,15 @@ fn unpacked(archive: &Path) -> (BTreeMap<PathBuf, Entry>, Vec<String>, Vec<PathB
     (entries(&to), errors, devices.collect())
 }
 
+fn is_zip(name: &str) -> bool {
+    [".zip", ".jar", ".ja"].iter().any(|end| name.contains(end))
+}
+
 /// Checks an archive. Returns true if another program unpacks it.
 fn check(archive: &Path) -> bool {
     let name = archive.file_name().unwrap().to_str().unwrap();
     let (own, errors, devices) = unpacked(archive);
-    let programs = if name.contains(".zip") {
+    let programs = if is_zip(name) {
         ["unzip", "bsdtar"]
     } else {
         ["tar", "bsdtar"]
@@ -211,4 +218,40 @@ fn archives_of_other_projects_are_unpacked_as_others_do() {
         archives.len()
     );
     assert!(count >= 60, "only {count} archives are there");
+}
+
+/// Returns the directory of the zips that the crate `rawzip` has for its own tests. `None` if cargo
+/// does not run this test.
+fn assets_of_rawzip() -> Option<PathBuf> {
+    let cargo = std::env::var_os("CARGO")?;
+    let options = ["metadata", "--format-version=1"];
+    let metadata = Command::new(cargo).args(options).output().ok()?;
+    let metadata = String::from_utf8(metadata.stdout).ok()?;
+    let manifest = metadata
+        .split('"')
+        .find(|text| text.contains("/rawzip-") && text.ends_with("/Cargo.toml"))?;
+    Some(Path::new(manifest).with_file_name("assets"))
+}
+
+#[test]
+fn zips_of_rawzip_are_unpacked_as_others_do() {
+    let Some(assets) = assets_of_rawzip().filter(|assets| assets.is_dir()) else {
+        let reason = "cargo does not tell where rawzip is";
+        return skip("zips_of_rawzip_are_unpacked_as_others_do", reason);
+    };
+    // Of an encrypted one, other programs ask the terminal for the password.
+    let asks = |name: &str| {
+        ["aes", "zipcrypto"]
+            .iter()
+            .any(|start| name.starts_with(start))
+    };
+    let zips = names(&assets).into_iter();
+    let zips: Vec<_> = zips.filter(|name| is_zip(name) && !asks(name)).collect();
+    let count = zips.iter().filter(|name| check(&assets.join(name)));
+    let count = count.count();
+    println!(
+        "{count} of {} zips were unpacked by others, too",
+        zips.len()
+    );
+    assert!(zips.len() >= 25, "only {} zips are there", zips.len());
 }

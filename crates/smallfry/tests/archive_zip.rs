@@ -313,6 +313,22 @@ fn contents_of_another_size_or_checksum_are_errors() {
     unpack_bad(&archive, ErrorKind::InvalidData, "bad: ");
 }
 
+/// `zip` writes such an entry for its standard input, and `unzip` makes a file of it.
+#[test]
+fn the_contents_of_a_pipe_become_a_file() {
+    let mut pipe = Entry::stored("-", "x");
+    pipe.attributes = 0o010_600 << 16;
+    let files = unpack_whole(&zip_of(std::slice::from_ref(&pipe)));
+    assert_eq!(files, [("-".to_owned(), "x".to_owned())].into());
+    for kind in [0o020_000, 0o060_000, 0o140_000] {
+        pipe.attributes = (kind | 0o600) << 16;
+        let (errors, files) = unpack(&Unpacker::new(), &zip_of(std::slice::from_ref(&pipe)));
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert!(errors[0].to_string().contains("devices, pipes and sockets"));
+        assert!(files.is_empty());
+    }
+}
+
 #[test]
 fn a_link_with_a_long_target_is_not_read() {
     let mut link = Entry::deflated("bad", &"x".repeat(5_000_000));

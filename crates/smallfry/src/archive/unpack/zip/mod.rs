@@ -118,7 +118,8 @@ fn candidate(
     let mode = record::mode(entry);
     let kind = match mode & record::KIND {
         _ if record::is_directory(entry) => Kind::Directory,
-        0 | record::REGULAR => Kind::File(entry.uncompressed_size_hint()),
+        // Info-ZIP calls it a pipe if it has read the contents from one.
+        0 | record::REGULAR | record::PIPE => Kind::File(entry.uncompressed_size_hint()),
         record::DIRECTORY => Kind::Directory,
         record::LINK => Kind::Link(target(entry, place, links).map_err(failed)?),
         _ => Kind::Other,

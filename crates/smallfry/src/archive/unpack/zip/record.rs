@@ -13,6 +13,7 @@ use crate::sys;
 pub(super) const KIND: u32 = 0o170_000;
 pub(super) const DIRECTORY: u32 = 0o040_000;
 pub(super) const REGULAR: u32 = 0o100_000;
+pub(super) const PIPE: u32 = 0o010_000;
 pub(super) const LINK: u32 = 0o120_000;
 
 /// The attributes of DOS.
