@@ -249,6 +249,40 @@ fn mirror_follows_changes_as_a_dry_run_has_told() {
     }
 }
 
+/// The last name of a file gets its new permissions, and the others are replaced before.
+#[cfg(unix)]
+#[test]
+fn a_dry_run_knows_the_names_that_a_file_would_lose() {
+    let directory = Directory::new();
+    let [from, to] = ["from", "to"].map(|name| directory.path(name));
+    for root in [&from, &to] {
+        fs::create_dir(root).unwrap();
+    }
+    let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    for name in ["x", "y", "z"] {
+        fs::write(from.join(name), "same").unwrap();
+        set_modified(&from.join(name), time);
+        set_mode(&from.join(name), 0o600);
+    }
+    fs::write(to.join("x"), "same").unwrap();
+    set_modified(&to.join("x"), time);
+    set_mode(&to.join("x"), 0o644);
+    for name in ["y", "z"] {
+        fs::hard_link(to.join("x"), to.join(name)).unwrap();
+    }
+    let mut mirror = mirror(true);
+    mirror.strategy(Strategy::CallingThread);
+    let changes = Changes::of(&mut mirror);
+    let told = mirror.dry_run(true).run(&from, &to).unwrap();
+    let listed = changes.take();
+    let done = mirror.dry_run(false).run(&from, &to).unwrap();
+    let has_set = |(_, change): &(PathBuf, String)| change == "set attributes";
+    assert!(listed.iter().any(has_set), "{listed:?}");
+    assert_eq!(changes.take(), listed);
+    assert_eq!(done, told);
+    assert_same(&to, &from, "");
+}
+
 #[cfg(unix)]
 #[test]
 fn mirror_is_the_same_as_that_of_rsync() {

@@ -133,7 +133,7 @@ impl Remover {
         let path = path.as_ref();
         let start = sys::start_of(path);
         let results = Results::default();
-        let on_removed = |directory: &Directory, name: &Name, kind| {
+        let on_removed = |directory: &Arc<Directory>, name: &Name, kind| {
             match kind {
                 Kind::Directory => results.add_directory(),
                 _ => results.add_file(0),
@@ -278,7 +278,7 @@ pub(super) struct Removal<'r> {
     /// Returns true if an entry of a directory is to be removed. An unwanted one keeps those above.
     pub(super) is_wanted: &'r (dyn Fn(&Directory, &Name) -> bool + Sync),
     /// Gets each entry that was removed.
-    pub(super) on_removed: &'r (dyn Fn(&Directory, &Name, Kind) + Sync),
+    pub(super) on_removed: &'r (dyn Fn(&Arc<Directory>, &Name, Kind) + Sync),
     /// The path of the directory where the tree begins.
     pub(super) start: &'r Path,
     pub(super) directories: &'r Directories,

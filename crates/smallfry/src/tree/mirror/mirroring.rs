@@ -1,7 +1,7 @@
 //! The mirroring of one tree. It finds out what has changed, lets [`Copying`] copy that, and lets
 //! [`Removal`] delete the rest.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,7 +23,7 @@ use super::{Change, Options};
 use crate::closer::Closer;
 use crate::error::{Error, Operation};
 use crate::raw;
-use crate::sys::{self, EntryStatus, Kind, Name, OwnedName};
+use crate::sys::{self, EntryStatus, Identity, Kind, Name, OwnedName};
 
 /// The mirroring of one tree.
 pub(super) struct Mirroring<'o> {
@@ -31,6 +31,8 @@ pub(super) struct Mirroring<'o> {
     from: &'o Path,
     to: &'o Path,
     copying: Copying<'o>,
+    /// The number of names that files of the mirror would have lost by now, in a dry run.
+    lost_names: Mutex<HashMap<Identity, u64>>,
 }
 
 /// A directory that is being mirrored.
@@ -66,6 +68,7 @@ impl<'o> Mirroring<'o> {
             from,
             to,
             copying: Copying::new(&options.copy, from, to),
+            lost_names: Mutex::default(),
         }
     }
 
@@ -232,12 +235,43 @@ impl<'o> Mirroring<'o> {
 
     /// Deletes a file or link of the mirror that is in the way of a directory.
     fn remove_file(&self, pair: &Pair, name: &Name) -> io::Result<()> {
-        if !self.options.dry_run {
+        if self.options.dry_run {
+            self.would_lose(&pair.to, name);
+        } else {
             self.directories().open(&pair.to)?.remove_file(name)?;
         }
         self.copying.results.add_deleted();
         self.tell_of(Change::Delete, &pair.to, name);
         Ok(())
+    }
+
+    /// Notes in a dry run that a file of the mirror would lose a name.
+    fn would_lose(&self, directory: &Arc<Directory>, name: &Name) {
+        let open = self.directories().open(directory);
+        if let Ok(Ok(status)) = open.map(|open| open.status_of(name)) {
+            self.would_lose_name_of(&status);
+        }
+    }
+
+    fn would_lose_name_of(&self, there: &EntryStatus) {
+        if there.kind == Kind::File && there.names > 1 {
+            *self.lost_names().entry(there.identity).or_default() += 1;
+        }
+    }
+
+    fn lost_names(&self) -> MutexGuard<'_, HashMap<Identity, u64>> {
+        self.lost_names
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns true if a file of the mirror has one name, or would have one by now.
+    fn has_one_name(&self, there: &EntryStatus) -> bool {
+        if there.names == 1 || !self.options.dry_run {
+            return there.names == 1;
+        }
+        let lost = self.lost_names().get(&there.identity).copied();
+        there.names.saturating_sub(lost.unwrap_or(0)) == 1
     }
 
     /// Deletes entries of a directory of the mirror, and everything in them. Unwanted entries below
@@ -254,7 +288,10 @@ impl<'o> Mirroring<'o> {
             mounts: false,
             is_dry: self.options.dry_run,
             is_wanted: &is_wanted,
-            on_removed: &|directory, name, _| {
+            on_removed: &|directory, name, kind| {
+                if self.options.dry_run && kind == Kind::File {
+                    self.would_lose(directory, name);
+                }
                 self.copying.results.add_deleted();
                 self.tell_of(Change::Delete, directory, name);
             },
@@ -338,7 +375,8 @@ impl<'o> Mirroring<'o> {
                     return Ok(None);
                 }
                 Difference::Attributes
-                    if there.names == 1 && self.set_attributes(entry, from, there).is_ok() =>
+                    if self.has_one_name(there)
+                        && self.set_attributes(entry, from, there).is_ok() =>
                 {
                     self.copying.results.add_file(0);
                     self.tell_of(Change::SetAttributes, &pair.to, entry.new_name);
@@ -350,7 +388,11 @@ impl<'o> Mirroring<'o> {
             }
         }
         let bytes = if self.options.dry_run {
-            self.would_copy(from)?
+            let bytes = self.would_copy(from)?;
+            if let Some(there) = &there {
+                self.would_lose_name_of(there);
+            }
+            bytes
         } else {
             self.copy(pair, entry, from, buffer)?
         };
