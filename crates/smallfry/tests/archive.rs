@@ -38,11 +38,13 @@ use zip::{ZipWriter, write::SimpleFileOptions};
 
 /// Runs a program that must succeed.
 fn run(program: &str, arguments: &[&str], directory: &Path) {
-    let status = Command::new(program)
+    let output = Command::new(program)
         .args(arguments)
         .current_dir(directory)
-        .status();
-    assert!(status.unwrap().success(), "{program} {arguments:?}");
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program} {arguments:?}: {said}");
 }
 
 /// Returns the times of modification of all entries.
@@ -54,6 +56,13 @@ fn times(root: &Path) -> BTreeMap<PathBuf, (i64, i64)> {
         times.insert(path, (status.mtime(), status.mtime_nsec()));
     }
     times
+}
+
+/// Returns the times of modification of all entries, in whole seconds.
+#[cfg(unix)]
+fn seconds(root: &Path) -> BTreeMap<PathBuf, i64> {
+    let times = times(root).into_iter();
+    times.map(|(path, (seconds, _))| (path, seconds)).collect()
 }
 
 #[test]
@@ -143,12 +152,6 @@ fn unpack_gives_back_what_gnu_tar_packed() {
                 if options[0] == "--format=pax" {
                     assert_eq!(times(&to), times(&from), "{options:?}, seed {seed}");
                 } else {
-                    let seconds = |root: &Path| {
-                        times(root)
-                            .into_values()
-                            .map(|(s, _)| s)
-                            .collect::<Vec<_>>()
-                    };
                     assert_eq!(seconds(&to), seconds(&from), "{options:?}, seed {seed}");
                 }
                 fs::remove_dir_all(&to).unwrap();
@@ -994,19 +997,22 @@ fn gnu_tar_and_unpack_give_back_what_pack_packed() {
                 &directory.path("."),
             );
             assert!(describe(&to) == expected, "{format:?}, seed {seed}");
+            assert_eq!(seconds(&to), seconds(&from), "{format:?}, seed {seed}");
             fs::remove_dir_all(&to).unwrap();
 
             let mut unpacker = Unpacker::new();
             unpacker.permissions(true).links_may_leave(true);
             unpacker.unpack(&archive, &to).unwrap();
             assert!(describe(&to) == without_bits, "{format:?}, seed {seed}");
+            assert_eq!(seconds(&to), seconds(&from), "{format:?}, seed {seed}");
             fs::remove_dir_all(&to).unwrap();
         }
-        // A zip has no hard links.
+        // A zip has no hard links, and names in UTF-8 alone.
         let archive = directory.path("archive");
-        Packer::new()
-            .pack(Format::Zip, &archive, [(&from, "")])
-            .unwrap();
+        let errors = errors(Packer::new().pack(Format::Zip, &archive, [(&from, "")]));
+        let other_names = without_bits.keys().filter(|path| path.to_str().is_none());
+        assert_eq!(errors.len(), other_names.count(), "{errors:?}");
+        without_bits.retain(|path, _| path.to_str().is_some());
         let to = directory.path("to");
         let mut unpacker = Unpacker::new();
         unpacker.permissions(true).links_may_leave(true);
@@ -1021,6 +1027,18 @@ fn gnu_tar_and_unpack_give_back_what_pack_packed() {
             contents(describe(&to)) == contents(without_bits),
             "zip, seed {seed}"
         );
+        // It has every second second of 1980 to 2107, in the time zone of this machine.
+        let packed = seconds(&from);
+        for (path, found) in seconds(&to) {
+            let packed = packed[&path];
+            let [first, end] = [315_532_800, 4_354_819_200];
+            let is_right = if (first..end).contains(&packed) {
+                found == packed & !1
+            } else {
+                (found - first).abs() <= 24 * 3600
+            };
+            assert!(is_right, "{path:?}: {found} of {packed}");
+        }
     }
 }
 

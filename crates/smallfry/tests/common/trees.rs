@@ -5,9 +5,11 @@ use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
 
 use super::platform::{
-    DIRECTORY_MODES, FILE_MODES, UNUSUAL, mode_of, number_of, set_mode, symlink,
+    DIRECTORY_MODES, FILE_MODES, LONG, NAMES, SECONDS, mode_of, name_of, number_of, set_mode,
+    set_modified, symlink,
 };
 
 /// Makes a tree with every kind of entry that is copied. The same seed makes the same tree.
@@ -15,18 +17,25 @@ pub(crate) fn make_tree(root: &Path, seed: u64) {
     let mut random = fastrand::Rng::with_seed(seed);
     fs::create_dir(root).unwrap();
     let mut directories = vec![root.to_owned()];
+    // Paths of more than 255 bytes.
+    for _ in 0..3 {
+        let path = directories[directories.len() - 1].join("l".repeat(LONG));
+        fs::create_dir(&path).unwrap();
+        directories.push(path);
+    }
     let mut files: Vec<PathBuf> = Vec::new();
     for index in 0..random.usize(20..250) {
         let place = directories[random.usize(..directories.len())].clone();
-        let path =
-            place.join(["", UNUSUAL, "-x"][random.usize(..3)].to_owned() + &index.to_string());
+        let start = NAMES[random.usize(..NAMES.len())];
+        let path = place.join(name_of(start, &index.to_string()));
         match random.u32(..12) {
             0 | 1 => {
                 fs::create_dir(&path).unwrap();
                 directories.push(path);
             }
             2 => {
-                let target = ["gone", "/etc", "..", ".", "a/../b"][random.usize(..5)];
+                let long = "a/".repeat(LONG);
+                let target = ["gone", "/etc", "..", ".", "a/../b", &long][random.usize(..6)];
                 // Where links cannot be made, trees have none.
                 assert!(symlink(target, &path).is_ok() || cfg!(windows));
             }
@@ -44,17 +53,34 @@ pub(crate) fn make_tree(root: &Path, seed: u64) {
                 let length = [0, 1, 4096, random.usize(..700_000)][random.usize(..4)];
                 let bytes: Vec<u8> = (0..length).map(|_| random.u8(..)).collect();
                 fs::write(&path, bytes).unwrap();
+                set_some_time(&path, &mut random);
                 set_mode(&path, FILE_MODES[random.usize(..FILE_MODES.len())]);
                 files.push(path);
             }
         }
     }
     for directory in directories.iter().rev() {
+        set_some_time(directory, &mut random);
         set_mode(
             directory,
             DIRECTORY_MODES[random.usize(..DIRECTORY_MODES.len())],
         );
     }
+}
+
+/// Sets a time of modification, or leaves the present one.
+fn set_some_time(path: &Path, random: &mut fastrand::Rng) {
+    if random.bool() {
+        return;
+    }
+    let seconds = SECONDS[random.usize(..SECONDS.len())];
+    let distance = Duration::from_secs(seconds.unsigned_abs());
+    let time = if seconds < 0 {
+        SystemTime::UNIX_EPOCH - distance
+    } else {
+        SystemTime::UNIX_EPOCH + distance
+    };
+    set_modified(path, time);
 }
 
 /// Exchanges a directory and a link all the time, until it is told to stop.

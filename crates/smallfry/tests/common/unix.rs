@@ -1,6 +1,6 @@
 //! Helpers of several test files on Unix.
 
-use std::ffi::{CString, OsStr};
+use std::ffi::{CString, OsStr, OsString};
 use std::fs::{self, File, Permissions};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -15,11 +15,40 @@ use super::{Directory, skip};
 
 pub(crate) use std::os::unix::fs::symlink;
 
-/// The start of names that are unusual and allowed.
-pub(crate) const UNUSUAL: &str = "ä 魚\n";
+/// The starts of names. Most of them are unusual, and all are allowed.
+pub(crate) const NAMES: &[&[u8]] = &[
+    b"",
+    "ä 魚\n".as_bytes(),
+    b"-x",
+    &[b'l'; LONG],
+    // Apple's file systems have only names in Unicode.
+    if cfg!(target_vendor = "apple") {
+        b"y"
+    } else {
+        b"\xff\xfe"
+    },
+];
+/// Longer than the header of a tar has room for: 100 bytes of a name, and 155 of what is before it.
+pub(crate) const LONG: usize = 105;
+/// The seconds since 1970 of times of modification: some are before it, or need more than 32 bits.
+pub(crate) const SECONDS: &[i64] = &[
+    -5_000_000_000,
+    -1,
+    0,
+    1_000_000_000,
+    2_147_483_648,
+    5_000_000_000,
+];
 /// The permissions that files and directories may have.
 pub(crate) const FILE_MODES: &[u32] = &[0o644, 0o755, 0o600, 0o4711, 0o666];
 pub(crate) const DIRECTORY_MODES: &[u32] = &[0o755, 0o700, 0o777, 0o1755];
+
+/// Returns a name that starts with bytes of [`NAMES`].
+pub(crate) fn name_of(start: &[u8], rest: &str) -> OsString {
+    let mut name = OsStr::from_bytes(start).to_owned();
+    name.push(rest);
+    name
+}
 
 pub(crate) fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();

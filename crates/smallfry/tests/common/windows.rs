@@ -1,5 +1,6 @@
 //! Helpers of several test files on Windows, with those of `unix.rs` that both have.
 
+use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::mem::MaybeUninit;
@@ -14,11 +15,20 @@ use windows_sys::Win32::Storage::FileSystem::{
     FILE_WRITE_ATTRIBUTES, GetFileInformationByHandle,
 };
 
-/// The start of names that are unusual and allowed.
-pub(crate) const UNUSUAL: &str = "ä 魚 ";
+/// The starts of names. Most of them are unusual, and all are allowed.
+pub(crate) const NAMES: &[&str] = &["", "ä 魚 ", "-x"];
+/// Short, since paths are short here.
+pub(crate) const LONG: usize = 10;
+/// The seconds since 1970 of times of modification.
+pub(crate) const SECONDS: &[i64] = &[1_000_000_000, 2_147_483_648];
 /// The permissions that files and directories may have.
 pub(crate) const FILE_MODES: &[u32] = &[0o666, 0o444];
 pub(crate) const DIRECTORY_MODES: &[u32] = &[0o777];
+
+/// Returns a name that starts with one of [`NAMES`].
+pub(crate) fn name_of(start: &str, rest: &str) -> OsString {
+    (start.to_owned() + rest).into()
+}
 
 /// Makes a symbolic link. A process without privileges may not, and Wine only says that it did.
 pub(crate) fn symlink(target: impl AsRef<Path>, path: impl AsRef<Path>) -> io::Result<()> {
