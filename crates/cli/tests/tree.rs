@@ -288,6 +288,30 @@ fn json_of_mirror_has_the_bytes_of_a_name_that_is_not_utf8() {
     assert_eq!(created["path_bytes"], serde_json::json!([b'a', 0xff]));
 }
 
+/// Users of `rm` and `rsync` type them, and smallfry does so anyway.
+#[test]
+fn flags_of_other_programs_are_accepted_and_not_in_the_help() {
+    let place = Place::new();
+    place.done("mirror -rltpH from to");
+    place.done("mirror --links --times --perms --hard-links from to");
+    assert_eq!(list(&place.path("to")), ALL);
+    place.done("rm -rf --one-file-system to");
+    assert!(!place.path("to").exists());
+    let output = place.run("rm --one-file-system --mounts from");
+    assert_eq!(output.status.code(), Some(1));
+    for (command, flags) in [
+        ("rm", &["one-file-system"][..]),
+        (
+            "mirror",
+            &["--links", "--times", "--perms", "--hard-links", "-H"],
+        ),
+    ] {
+        let help = place.run(&format!("{command} --help")).stdout;
+        let help = String::from_utf8(help).unwrap();
+        assert!(!flags.iter().any(|flag| help.contains(flag)), "{help}");
+    }
+}
+
 #[test]
 fn mirror_says_what_it_could_not_do() {
     let place = Place::new();

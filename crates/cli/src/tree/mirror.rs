@@ -41,6 +41,22 @@ pub(crate) struct Arguments {
     #[arg(short, long)]
     archive: bool,
 
+    /// Accepted, as `rsync` has it: links are always kept
+    #[arg(short, long, hide = true)]
+    links: bool,
+
+    /// Accepted, as `rsync` has it: times are always kept
+    #[arg(short, long, hide = true)]
+    times: bool,
+
+    /// Accepted, as `rsync` has it: permissions are always kept
+    #[arg(short, long, hide = true)]
+    perms: bool,
+
+    /// Accepted, as `rsync` has it: hard links are always kept
+    #[arg(short = 'H', long, hide = true)]
+    hard_links: bool,
+
     /// Delete entries of TO that are not in FROM, but none that are excluded
     #[arg(long)]
     delete: bool,

@@ -56,6 +56,10 @@ pub(crate) struct Arguments {
     #[arg(long)]
     mounts: bool,
 
+    /// Accepted, as `rm` has it: mount points are refused
+    #[arg(long, hide = true, conflicts_with = "mounts")]
+    one_file_system: bool,
+
     /// Work with N threads; the default is as many as measuring shows to pay
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
