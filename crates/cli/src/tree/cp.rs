@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
     #[arg(short, long, conflicts_with = "no_clobber")]
     force: bool,
 
-    /// Leave existing files as they are
+    /// Leave existing files as they are, also half ones of a killed run
     #[arg(short, long)]
     no_clobber: bool,
 

@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PATTERN")]
     exclude: Vec<String>,
 
-    /// Leave existing files as they are
+    /// Leave existing files as they are, also half ones of a killed run
     #[arg(short, long)]
     keep_old_files: bool,
 

@@ -223,7 +223,9 @@ impl Copier {
     /// rest is copied.
     ///
     /// Neither at `to` nor below it is a link followed. Without [`durability`](Self::durability)
-    /// nothing is flushed: after a power failure files may be missing, empty or torn.
+    /// nothing is flushed: after a power failure files may be missing, empty or torn. If the process
+    /// is killed, a new file may be half written under its name, and [`Existing::Keep`] keeps it in
+    /// the next run.
     ///
     /// # Platform-specific behavior
     ///

@@ -12,7 +12,7 @@ pub enum Existing {
     /// It is replaced in one step: a reader sees the old file or the new one.
     #[default]
     Replace,
-    /// It stays as it is.
+    /// It stays as it is. So does a file that a killed process has left half written.
     Keep,
     /// It is an error, and stays as it is.
     Refuse,

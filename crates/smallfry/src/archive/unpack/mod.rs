@@ -79,7 +79,9 @@ impl Unpacker {
         self
     }
 
-    /// Sets what happens to a file or link that is there already. Directories are merged.
+    /// Sets what happens to a file or link that is there already. Directories are merged. If the
+    /// process is killed, a new file may be half written under its name, and [`Existing::Keep`]
+    /// keeps it in the next run.
     pub fn existing(&mut self, existing: Existing) -> &mut Self {
         self.options.existing = existing;
         self
