@@ -35,6 +35,7 @@ shares its blocks with its source where the file system can do that. Without --f
 flushed to the disk.
 
 Exit status: 0 if everything was copied, 1 if not, 130 after Ctrl-C, which leaves no half file.
+A second Ctrl-C ends it at once, and may leave one.
 
 Examples:
   smallfry cp node_modules ../backup

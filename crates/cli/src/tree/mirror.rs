@@ -28,6 +28,7 @@ Nothing is flushed to the disk: after a power failure, run it with -c.
 path. With --json, -n gives them as `changes`.
 
 Exit status: 0 if TO is the same, 1 if not, 130 after Ctrl-C, which leaves no half file.
+A second Ctrl-C ends it at once, and may leave one.
 
 Examples:
   smallfry mirror --delete photos /mnt/backup/photos

@@ -24,6 +24,7 @@ one step. A zip from a pipe is first written to a file without a name in DIR. No
 to the disk.
 
 Exit status: 0 if everything was unpacked, 1 if not, 130 after Ctrl-C, which leaves no half file.
+A second Ctrl-C ends it at once, and may leave one.
 
 Examples:
   smallfry unpack node-v24.tar.gz
