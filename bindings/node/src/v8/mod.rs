@@ -16,4 +16,7 @@ pub(crate) use string::{Characters, Engine};
 
 /// True if this build is for a system on which V8's functions were tested. JavaScript tells which
 /// runtime it is.
-pub(crate) const TRIED_SYSTEM: bool = cfg!(all(target_os = "linux", target_pointer_width = "64"));
+pub(crate) const TRIED_SYSTEM: bool = cfg!(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+));

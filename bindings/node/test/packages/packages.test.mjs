@@ -41,25 +41,8 @@ function makeProject(name, fields = {}) {
 const project = makeProject('project');
 run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', rootArchive, systemArchive], { cwd: project });
 
-/** Reads and writes by calls for one file and for many, and tells whether native code did it. */
-const SMOKE = `
-const assert = require('node:assert');
-const fs = require('node:fs');
-const smallfry = require('smallfry');
-const names = Array.from({ length: 50 }, (_, index) => 'out/' + index);
-(async () => {
-  assert.ok(smallfry.isNative());
-  await smallfry.writeFiles(names.map((name) => [name, 'text of ' + name]), { createParents: true });
-  assert.deepStrictEqual(await smallfry.readFiles(names, 'utf8'), names.map((name) => 'text of ' + name));
-  assert.strictEqual(fs.readFileSync(names[7], 'utf8'), 'text of ' + names[7]);
-  const { digest } = await smallfry.hashTree('out');
-  await smallfry.pack('out', 'out.tgz');
-  await smallfry.unpack('out.tgz', 'again');
-  assert.strictEqual((await smallfry.hashTree('again')).digest, digest);
-  for (const made of ['out', 'again', 'out.tgz']) await smallfry.removeTree(made);
-  console.log('good');
-})();`;
-fs.writeFileSync(path.join(project, 'smoke.cjs'), SMOKE);
+const SMOKE = path.join(here, 'smoke.cjs');
+fs.copyFileSync(SMOKE, path.join(project, 'smoke.cjs'));
 fs.writeFileSync(path.join(project, 'smoke.mjs'), `
 import assert from 'node:assert';
 import { isNative, readFileSync } from 'smallfry';
@@ -195,7 +178,7 @@ test('Yarn finds it without node_modules', () => {
       .map((name) => [name, name === `smallfry-${system}` ? `file:${systemArchive}` : 'npm:empty-npm-package@1.0.0'])),
   });
   fs.writeFileSync(path.join(pnp, 'yarn.lock'), '');
-  fs.writeFileSync(path.join(pnp, 'smoke.cjs'), SMOKE);
+  fs.copyFileSync(SMOKE, path.join(pnp, 'smoke.cjs'));
   const yarn = (...args) => run(process.execPath, [path.join(tools, '@yarnpkg/cli-dist/bin/yarn.js'), ...args], {
     cwd: pnp, env: { YARN_IGNORE_PATH: '1', YARN_ENABLE_GLOBAL_CACHE: 'false', YARN_ENABLE_TELEMETRY: '0', YARN_ENABLE_IMMUTABLE_INSTALLS: 'false' },
   });
