@@ -63,7 +63,7 @@ PARTS = $(or $(foreach place,$(CROSS),$(notdir $(place))=$(place)),$(HERE)=$(BUI
 PROFILE ?= release
 BUILT = $(TARGET_DIR)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
 
-.PHONY: build programs bench bench-all bench-peers test test-all test-all-programs test-all-here soak rust-tests test-programs fuzz test-backends test-crash test-model test-sanitized test-windows trials report-tests lint node-package npm-packages package-tests example-tests docs release-check node-addon node-tests node-lint node-peers jvm-package jvm-library jvm-tests jvm-driver jvm-artifacts artifact-tests jvm-release clean
+.PHONY: build programs bench bench-all bench-peers test test-all test-all-programs test-all-here soak rust-tests test-programs fuzz test-backends test-crash test-model test-sanitized test-windows trials report-tests lint node-package npm-packages package-tests example-tests docs cross-tests install-tests release-check node-addon node-tests node-lint node-peers jvm-package jvm-library jvm-tests jvm-driver jvm-artifacts artifact-tests jvm-release clean
 
 build: programs node-package
 
@@ -123,7 +123,7 @@ soak: export SMALLFRY_TEST_CORPORA := $(CORPORA)
 soak:
 	@scripts/corpora.sh $(CORPORA)
 	PROPTEST_CASES=20000 SMALLFRY_TEST_CASES=50000 SMALLFRY_TEST_FILES=1000000 SMALLFRY_TEST_CLOSES=100000 \
-		SMALLFRY_TEST_PACKAGES=1000000 SMALLFRY_TEST_WALKS=1000 SMALLFRY_TEST_URLS=400000 SMALLFRY_TEST_CALLS=1000000 \
+		SMALLFRY_TEST_PACKAGES=1000000 SMALLFRY_TEST_WALKS=1000 SMALLFRY_TEST_URLS=400000 SMALLFRY_TEST_CALLS=1000000 SMALLFRY_TEST_SECONDS=600 \
 		$(MAKE) --no-print-directory node-tests jvm-tests jvm-driver rust-tests test-model
 	$(MAKE) --no-print-directory test-backends test-crash test-sanitized fuzz trials test-windows
 
@@ -207,7 +207,7 @@ node-lint:
 	$(call NEED_NODE,checked)
 npm-packages package-tests:
 	$(call NEED_NODE,packed)
-example-tests docs:
+example-tests docs cross-tests install-tests:
 	$(call NEED_NODE,used)
 trials:
 	$(call NEED_NODE,tried)
@@ -244,6 +244,14 @@ example-tests: node-package $(if $(NEED_JVM),,jvm-library)
 # The site, in docs/.vitepress/dist. A link that leads nowhere is an error.
 docs: $(DOCS_DIR)/node_modules/.package-lock.json
 	cd $(DOCS_DIR) && npx --no-install vitepress build
+
+# What scripts/cross.sh has built, run on musl and by qemu-user on arm64.
+cross-tests: npm-packages
+	@scripts/cross-tests.sh
+
+# The first commands of the README in systems that have only Node, only cargo or only a JDK.
+install-tests: npm-packages jvm-package $(RUNTIMES)
+	@scripts/installs.sh
 
 # What a release publishes, packed and built from what was packed.
 release-check:
