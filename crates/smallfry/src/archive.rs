@@ -19,7 +19,7 @@
 //! - on Windows, names and targets with a backslash, a colon, a dot or space at their end, or
 //!   anything else that Windows takes for another name or a device
 //! - a second entry of a name, unless the [last one wins](Unpacker::last_wins); also a name that
-//!   differs in case only, where the file system ignores case
+//!   differs in case only, on Windows and macOS
 //!
 //! Bits that let a program run as the owner or group of its file are not set. Set
 //! [`max_bytes`](Unpacker::max_bytes) or [`max_ratio`](Unpacker::max_ratio) for archives that could
