@@ -172,15 +172,9 @@ fuzz-%: $(FUZZ)
 $(FUZZ):
 	cargo install -q cargo-fuzz --locked --version '^0.13' --root $(TARGET_DIR)/tools
 
-# Files that are closed later, run by a nightly compiler with its address and leak sanitizer.
-test-sanitized:
-	@if cargo +nightly --version >/dev/null 2>&1; then \
-		CARGO_TARGET_DIR=$(TARGET_DIR)/sanitized RUSTFLAGS=-Zsanitizer=address cargo +nightly test -q -p smallfry \
-			--target $$(rustc -vV | sed -n 's/host: //p') --all-features --test close --test close_already --test close_async; \
-	else \
-		printf 'smallfry: there is no nightly Rust: nothing is run with sanitizers\n'; \
-		[ '$(CI)' != true ]; \
-	fi
+# The core and the addon, under the sanitizers of addresses, leaks and threads.
+test-sanitized: node-package $(RUNTIMES)
+	@MAKEFLAGS= scripts/sanitize.sh
 
 # The tests in programs for Windows, under Wine. On Debian, as root, it installs 310 MB for that.
 test-windows:
