@@ -111,7 +111,7 @@ test-all-here:
 	@$(MAKE) --no-print-directory -j1 jvm-tests jvm-driver rust-tests report-tests package-tests artifact-tests example-tests test-model
 
 # What the suites after Node's run. Node's tests leave a processor free, which compiles meanwhile.
-test-all-programs: $(RUNTIMES)
+test-all-programs: $(RUNTIMES) $(if $(NEED_NODE),,$(PACKAGES_DIR)/node_modules/.package-lock.json)
 	MAKEFLAGS= nice cargo test -q --no-run $(WORKSPACE)
 	MAKEFLAGS= nice $(LOOM) --no-run
 	MAKEFLAGS= nice scripts/windows/build.sh
@@ -236,8 +236,9 @@ example-tests: node-package $(if $(NEED_JVM),,jvm-library)
 	$(if $(NEED_JVM),,$(MAVEN) examples/pom.xml -pl key-value -am -Dtest=StoreTest -Dsurefire.failIfNoSpecifiedTests=false test)
 
 # The site, in docs/.vitepress/dist. A link that leads nowhere is an error.
-docs: $(DOCS_DIR)/node_modules/.package-lock.json
+docs: $(DOCS_DIR)/node_modules/.package-lock.json $(NODE_DIR)/node_modules/.package-lock.json
 	cd $(DOCS_DIR) && npx --no-install vitepress build
+	scripts/references.sh
 
 # What scripts/cross.sh has built, run on musl and by qemu-user on arm64.
 cross-tests: npm-packages

@@ -20,11 +20,31 @@ say 'crates: packed, and built from the packages'
 cargo publish --workspace --dry-run
 RUSTDOCFLAGS='-D warnings' cargo doc -q --no-deps -p smallfry --all-features
 
+say 'the oldest Rust: no dependency asks for a newer one'
+oldest=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml)
+newer=$(cargo metadata --format-version 1 --locked | node -e '
+  const order = (version) => version.split(".").reduce((sum, part, at) => sum + Number(part) * [1e6, 1e3, 1][at], 0);
+  const { packages } = JSON.parse(require("fs").readFileSync(0));
+  const newer = packages.filter(({ rust_version: asked }) => asked && order(asked) > order(process.argv[1]));
+  console.log(newer.map(({ name, version, rust_version: asked }) => `${name} ${version} (${asked})`).join(", "));' "$oldest")
+[ -z "$newer" ] || fail "these ask for more than Rust $oldest: $newer"
+
+say 'the public interface of the core is the one in docs/api'
+if [ ! -x "$target/tools/bin/cargo-public-api" ]; then
+  cargo install -q cargo-public-api --locked --version '^0.52' --root "$target/tools"
+fi
+scripts/public-api.sh | diff docs/api/smallfry.txt - || fail 'it has changed: scripts/public-api.sh >docs/api/smallfry.txt, and see what the change breaks'
+
 say 'licences and sources of dependencies'
 if [ ! -x "$target/tools/bin/cargo-deny" ]; then
   cargo install -q cargo-deny --locked --version '^0.18' --root "$target/tools"
 fi
 "$target/tools/bin/cargo-deny" --all-features check bans licenses sources
+
+if command -v go >/dev/null; then
+  say 'workflows'
+  go run github.com/rhysd/actionlint/cmd/actionlint@latest
+fi
 
 say 'npm: packed, installed and run'
 make --no-print-directory package-tests

@@ -4,6 +4,11 @@ import { defineConfig } from 'vitepress';
 
 const pages = (base, ...items) => items.map(([text, page]) => ({ text, link: `${base}${page}` }));
 
+// Made beside the pages by scripts/references.sh.
+const references = [['Rust', 'rust/smallfry'], ['Node.js', 'node'], ['Kotlin and Java', 'jvm']].map(([text, place]) => (
+  { text, link: `/api/${place}/index.html`, target: '_self' }
+));
+
 export default defineConfig({
   title: 'smallfry',
   description: 'Lots of small files, fast and safely: for Rust, Node.js and the JVM',
@@ -15,7 +20,7 @@ export default defineConfig({
     nav: [
       { text: 'Does it help me?', link: '/guide/does-it-help' },
       { text: 'Results', link: '/results/README' },
-      { text: 'Rust reference', link: 'https://docs.rs/smallfry' },
+      { text: 'References', items: references },
     ],
     sidebar: [
       { text: 'Guides', items: pages('/guide/', ['Does it help me?', 'does-it-help'], ['Node.js', 'node'], ['Rust', 'rust'], ['Kotlin and Java', 'jvm'], ['The command', 'command']) },

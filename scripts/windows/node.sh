@@ -24,3 +24,4 @@ if [ ! $RUNTIMES/node_modules/.package-lock.json -nt $RUNTIMES/package-lock.json
   touch $RUNTIMES/node_modules/.package-lock.json
 fi
 node $NODE_DIR/test/under-wine.mjs
+scripts/windows/package.sh

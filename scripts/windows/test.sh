@@ -21,7 +21,7 @@ trap '/usr/lib/wine/wineserver64 -k || true' EXIT
 say 'testing the crates under Wine'
 test_crates
 # The rest of the command is tested on Linux. Most of the time goes into building it.
-if is_soak; then target_cargo "$GNU" test -q -p smallfry-cli --bins; fi
+if is_soak; then target_cargo "$GNU" test -q -p smallfry-cli --lib; fi
 
 scripts/windows/check.sh
 scripts/windows/node.sh

@@ -29,6 +29,8 @@
  * Not promised, as in node:fs: an order between calls that are in flight on one path. Without
  * `durability` or `flush`, a power failure may lose data. Without `replace`, a reader may see half
  * of a file.
+ *
+ * @module smallfry
  */
 
 export { readFiles, readFilesSync } from './bulk/read-files.js';

@@ -29,6 +29,8 @@
  *
  * Not promised: to resolve modules, and to notice a change that leaves inode, size and times as
  * they were.
+ *
+ * @module smallfry/package-json
  */
 
 import { finder } from './find.js';
