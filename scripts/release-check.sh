@@ -41,6 +41,9 @@ if [ ! -x "$target/tools/bin/cargo-deny" ]; then
 fi
 "$target/tools/bin/cargo-deny" --all-features check bans licenses sources
 
+say 'the site'
+make --no-print-directory docs
+
 if command -v go >/dev/null; then
   say 'workflows'
   go run github.com/rhysd/actionlint/cmd/actionlint@latest
