@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Packs the npm package for Windows with the programs that node.sh and test.sh have built by MinGW, and
+# Packs the npm package for Windows with the programs that test.sh and node.sh have built by MinGW, and
 # runs its addon in node.exe and its command under Wine.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
@@ -12,8 +12,9 @@ make_prefix
 
 say 'running the npm package under Wine'
 make --no-print-directory $NODE_DIR/test/packages/node_modules/.package-lock.json
-target_cargo "$GNU" build -q -p smallfry-node -p smallfry-cli
-node $NODE_DIR/test/packages/pack.mjs "$npm" "win32-x64-msvc=$CARGO_TARGET_DIR/$GNU/debug" >/dev/null
+built=$CARGO_TARGET_DIR/$GNU/debug
+[ -e "$built/smallfry.exe" ] || target_cargo "$GNU" build -q -p smallfry-cli
+node $NODE_DIR/test/packages/pack.mjs "$npm" "win32-x64-msvc=$built" >/dev/null 2>&1
 rm -rf "$project"
 for package in smallfry smallfry-win32-x64-msvc; do
   mkdir -p "$project/node_modules/$package"
