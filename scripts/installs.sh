@@ -6,6 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 roots=$target/installs
+version=$(sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"$/\1/p' Cargo.toml)
 say() { printf 'smallfry: %s\n' "$*"; }
 
 [ "$(id -u)" = 0 ] || { echo 'smallfry: root is needed to make other systems' >&2; exit 1; }
@@ -44,7 +45,7 @@ run_in node
 
 say 'only a JDK'
 make_root jdk openjdk-17-jdk-headless
-cp bindings/jvm/target/smallfry-*.jar "$roots/jdk/packages/"
+cp "bindings/jvm/target/smallfry-$version.jar" "$roots/jdk/packages/"
 mvn -q -B -f bindings/jvm dependency:copy-dependencies -DincludeArtifactIds=kotlin-stdlib -DoutputDirectory="$roots/jdk/packages"
 find examples/duplicates -name '*.java' -exec cp {} "$roots/jdk/packages/" \;
 run_in jdk
