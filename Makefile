@@ -52,9 +52,9 @@ RUNTIMES := $(if $(NEED_NODE),,$(NODE_DIR)/test/runtimes/node_modules/.package-l
 CORPORA := $(TARGET_DIR)/corpora
 
 # The name of this system in packages.
-HERE := $(shell . scripts/systems.sh && here)
+HERE := $(shell . scripts/release/systems.sh && here)
 
-# The native parts of packages, as SYSTEM=DIRECTORY: of the systems in target/cross, which scripts/cross.sh
+# The native parts of packages, as SYSTEM=DIRECTORY: of the systems in target/cross, which scripts/release/cross.sh
 # fills; else of this one.
 CROSS = $(wildcard $(TARGET_DIR)/cross/*)
 PARTS = $(or $(foreach place,$(CROSS),$(notdir $(place))=$(place)),$(HERE)=$(BUILT))
@@ -240,17 +240,17 @@ docs: $(DOCS_DIR)/node_modules/.package-lock.json $(NODE_DIR)/node_modules/.pack
 	cd $(DOCS_DIR) && npx --no-install vitepress build
 	scripts/references.sh
 
-# What scripts/cross.sh has built, run on musl and by qemu-user on arm64.
+# What scripts/release/cross.sh has built, run on musl and by qemu-user on arm64.
 cross-tests: npm-packages
-	@scripts/cross-tests.sh
+	@scripts/release/cross-tests.sh
 
 # The first commands of the README in systems that have only Node, only cargo or only a JDK.
 install-tests: npm-packages jvm-package $(RUNTIMES)
-	@scripts/installs.sh
+	@scripts/release/installs.sh
 
 # What a release publishes, packed and built from what was packed.
 release-check:
-	@scripts/release-check.sh
+	@scripts/release/check.sh
 
 # Small projects and one pair of runs show that it works. To measure: TRIALS_FLAGS='--size 1'
 trials: TRIALS_FLAGS ?= --size 0.05 --runs 1
@@ -286,7 +286,7 @@ artifact-tests: jvm-artifacts
 # To Maven Central, signed, with the libraries of all systems: docs/releasing.md.
 jvm-release:
 	sh $(JVM_DIR)/place-libraries.sh $(PARTS)
-	@. scripts/systems.sh; for system in $$SYSTEMS; do ls $(JVM_DIR)/target/native/$$system >/dev/null || exit 1; done
+	@. scripts/release/systems.sh; for system in $$SYSTEMS; do ls $(JVM_DIR)/target/native/$$system >/dev/null || exit 1; done
 	$(MAVEN) $(JVM_DIR) -P release -Dmaven.test.skip deploy
 
 jvm-library: programs

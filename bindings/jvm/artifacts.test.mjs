@@ -19,7 +19,7 @@ const place = path.join(repository, 'dev/smallfry/smallfry', version);
 const jars = fs.readdirSync(place).filter((name) => name.endsWith('.jar'));
 const jar = (classifier) => `smallfry-${version}${classifier && `-${classifier}`}.jar`;
 const systems = fs.readdirSync(path.join(here, 'target/native'));
-const system = spawnSync('sh', ['-c', '. scripts/systems.sh; here'], { cwd: path.join(here, '../..'), encoding: 'utf8' }).stdout.trim();
+const system = spawnSync('sh', ['-c', '. scripts/release/systems.sh; here'], { cwd: path.join(here, '../..'), encoding: 'utf8' }).stdout.trim();
 
 const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'smallfry-artifacts-'));
 after(() => fs.rmSync(directory, { recursive: true, force: true }));

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Prints the public interface of the core, an item in each line, for docs/api/smallfry.txt.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 
 # rustdoc's JSON is unstable: a stable compiler takes itself for a nightly one.

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# `make cross-tests`: runs what scripts/cross.sh has built for other Linux systems, the addon in a real
+# `make cross-tests`: runs what scripts/release/cross.sh has built for other Linux systems, the addon in a real
 # Node and the command, in bare roots: one that has musl and no glibc, and those of arm64 by qemu-user.
 # As root, on Debian.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 roots=$target/cross-roots
 npm=$target/npm

@@ -2,7 +2,7 @@
 # `make release-check`: packs what a release publishes and builds each package from what was packed.
 # Nothing leaves the machine. It takes about half an hour.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 say() { printf 'smallfry: %s\n' "$*"; }
 fail() { printf 'smallfry: %s\n' "$*" >&2; exit 1; }
@@ -33,7 +33,7 @@ say 'the public interface of the core is the one in docs/api'
 if [ ! -x "$target/tools/bin/cargo-public-api" ]; then
   cargo install -q cargo-public-api --locked --version '^0.52' --root "$target/tools"
 fi
-scripts/public-api.sh | diff docs/api/smallfry.txt - || fail 'it has changed: scripts/public-api.sh >docs/api/smallfry.txt, and see what the change breaks'
+scripts/release/public-api.sh | diff docs/api/smallfry.txt - || fail 'it has changed: scripts/release/public-api.sh >docs/api/smallfry.txt, and see what the change breaks'
 
 say 'licences and sources of dependencies'
 if [ ! -x "$target/tools/bin/cargo-deny" ]; then

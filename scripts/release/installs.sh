@@ -3,7 +3,7 @@
 # in each installs what a release publishes and runs what the README begins with. They have no network.
 # As root; it takes about 10 minutes.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 roots=$target/installs
 version=$(sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"$/\1/p' Cargo.toml)
@@ -25,7 +25,7 @@ make_root() {
 
 # Runs installs/NAME.sh in it. Its mounts and processes end with the script.
 run_in() {
-  cp "scripts/installs/$1.sh" "$roots/$1/packages/"
+  cp "scripts/release/installs/$1.sh" "$roots/$1/packages/"
   # shellcheck disable=SC2016 # expanded by the inner shell
   unshare --mount --pid --net --fork --kill-child sh -c '
     mount -t proc proc "$0/proc" && mount --bind /dev "$0/dev" &&

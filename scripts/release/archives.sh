@@ -2,8 +2,8 @@
 # Packs the command of each system in target/cross as cargo-binstall asks for it, into target/archives,
 # with the part of the changelog that is about the newest version.
 set -eu
-cd "$(dirname "$0")/.."
-. scripts/systems.sh
+cd "$(dirname "$0")/../.."
+. scripts/release/systems.sh
 target=${CARGO_TARGET_DIR:-target}
 out=$target/archives
 rm -rf "$out"

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # Builds the command, the addon and the JVM's library for other Linux systems, as they are published:
-# `scripts/cross.sh SYSTEM...`, such as linux-arm64-musl. They go to target/cross/SYSTEM.
+# `scripts/release/cross.sh SYSTEM...`, such as linux-arm64-musl. They go to target/cross/SYSTEM.
 #
 # zig is the C and C++ compiler and the linker: it has glibc 2.28 and musl for each processor.
 set -euo pipefail
-cd "$(dirname "$0")/.."
-. scripts/systems.sh
+cd "$(dirname "$0")/../.."
+. scripts/release/systems.sh
 
 target_dir=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 tools=$target_dir/tools
 out=$target_dir/cross
 
-[ $# -gt 0 ] || { echo 'usage: scripts/cross.sh SYSTEM...' >&2; exit 2; }
+[ $# -gt 0 ] || { echo 'usage: scripts/release/cross.sh SYSTEM...' >&2; exit 2; }
 for system in "$@"; do
   triple "$system" >/dev/null
   case $system in linux-*) ;; *) echo "smallfry: $system is built on a machine of its own" >&2; exit 2 ;; esac
