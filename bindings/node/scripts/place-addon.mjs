@@ -3,7 +3,7 @@
 // Usage: node scripts/place-addon.mjs CARGO_RELEASE_DIRECTORY
 
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, readdirSync, renameSync } from 'node:fs';
+import { copyFileSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -14,7 +14,8 @@ if (directory === undefined) {
 }
 const here = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const built = { darwin: 'libsmallfry_node.dylib', win32: 'smallfry_node.dll' }[process.platform] ?? 'libsmallfry_node.so';
-const isMusl = process.platform === 'linux' && readdirSync('/lib').some((name) => name.startsWith('ld-musl-'));
+// A system can have both C libraries: Node's own counts.
+const isMusl = process.platform === 'linux' && process.report.getReport().header.glibcVersionRuntime === undefined;
 const abi = { linux: isMusl ? '-musl' : '-gnu', win32: '-msvc' }[process.platform] ?? '';
 const target = path.join(here, `smallfry.${process.platform}-${process.arch}${abi}.node`);
 copyFileSync(path.join(directory, built), `${target}.new`);
