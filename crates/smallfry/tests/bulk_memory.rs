@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use common::Directory;
 use common::unix::{assert_ends_well, child_directory, fork, is_child, run_child};
-use smallfry::bulk::{Bytes, Reader};
+use smallfry::bulk::{Bytes, Reader, Strategy};
 
 const FILES: usize = 2_000;
 const SIZE: usize = 10_000;
@@ -43,7 +43,11 @@ fn paths() -> Vec<PathBuf> {
 }
 
 fn read(paths: &[PathBuf]) -> Vec<Bytes> {
-    let all = Reader::new().read(paths).map(|(_, result)| result.unwrap());
+    read_by(&Reader::new(), paths)
+}
+
+fn read_by(reader: &Reader, paths: &[PathBuf]) -> Vec<Bytes> {
+    let all = reader.read(paths).map(|(_, result)| result.unwrap());
     let all: Vec<_> = all.collect();
     assert!(all.iter().all(|contents| contents.len() == SIZE));
     all
@@ -99,13 +103,16 @@ fn child_that_reads_twice() {
     }
     without_huge_pages();
     let paths = paths();
+    // As many threads the second time: each has pages of its own.
+    let mut reader = Reader::new();
+    reader.strategy(Strategy::Threads(2.try_into().unwrap()));
     let count = |before: usize| faults() - before;
     let before = faults();
-    drop(read(&paths));
+    drop(read_by(&reader, &paths));
     let first = count(before);
     assert!(first >= PAGES, "{first} faults for {PAGES} pages");
     let before = faults();
-    drop(read(&paths));
+    drop(read_by(&reader, &paths));
     let second = count(before);
     assert!(second < PAGES / 4, "{second} faults the second time");
 }

@@ -184,7 +184,8 @@ fn the_last_write_to_a_path_wins() {
             let mut writer = Writer::new();
             writer.durability(level).replace(replace);
             let entries = (0..count).map(|index| (&path, index.to_string()));
-            assert_eq!(writer.write(entries).written(), count);
+            let report = writer.write(entries);
+            assert_eq!(report.written(), count, "{:?}", report.errors().next());
             let last = (count - 1).to_string();
             assert_eq!(fs::read_to_string(&path).unwrap(), last);
             // Each is compared with the contents that the previous one leaves, although that has no
