@@ -171,11 +171,11 @@ impl Comparison {
         if self.rows.is_empty() {
             return broken("no rows");
         }
-        let times = self.rows.iter().flat_map(|row| {
+        let mut times = self.rows.iter().flat_map(|row| {
             let phases = row.phases.iter().map(|phase| phase.median_ns);
             row.samples().chain(row.median_ns).chain(phases)
         });
-        if times.into_iter().any(|ns| !(0.0..=MAX_NS).contains(&ns)) {
+        if times.any(|ns| !(0.0..=MAX_NS).contains(&ns)) {
             return broken("a time below 0 or above 30 years");
         }
         let ratios = self.rows.iter().filter_map(|row| row.ratio);

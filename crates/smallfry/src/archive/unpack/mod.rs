@@ -219,8 +219,8 @@ impl Unpacker {
     ///
     /// # Errors
     ///
-    /// The errors of [`unpack`](Self::unpack). Those of the archive have an empty path. A zip that is
-    /// itself more than 16 MiB longer than [`max_bytes`](Self::max_bytes) is one.
+    /// The errors of [`unpack`](Self::unpack). Those of the archive have an empty path. A zip is
+    /// refused that is itself more than 16 MiB longer than [`max_bytes`](Self::max_bytes).
     pub fn unpack_from(
         &self,
         reader: impl Read,
