@@ -10,19 +10,15 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 #[cfg(unix)]
 use std::process::Command;
-#[cfg(unix)]
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-#[cfg(unix)]
-use std::thread;
 use std::time::{Duration, SystemTime};
 
 use common::platform::{mode_of, number_of, set_mode, set_modified, symlink};
 #[cfg(unix)]
 use common::skip;
-use common::trees::{Described, describe, make_tree};
 #[cfg(unix)]
-use common::trees::{exchange_until, wait_for_link};
+use common::trees::while_exchanged;
+use common::trees::{Described, describe, make_tree};
 #[cfg(unix)]
 use common::unix::{
     SmallDisk, can_trace, child_directory, is_child, is_root, make_fifo, run_child, strace,
@@ -714,17 +710,9 @@ fn an_exchanged_directory_leads_no_deletion_out() {
             fs::write(target.join(index.to_string()), "deleted").unwrap();
         }
         symlink(&outside, to.join("a/link")).unwrap();
-        let stop = AtomicBool::new(false);
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                let [link, spare] = ["a/link", "a/spare"].map(|name| to.join(name));
-                exchange_until(&stop, &target, &link, &spare);
-            });
-            let mut mirror = mirror(true);
-            mirror.strategy(strategies()[round % 4]);
-            drop(mirror.run(&from, &to));
-            stop.store(true, Ordering::Relaxed);
-        });
+        let mut deleting = mirror(true);
+        deleting.strategy(strategies()[round % 4]);
+        drop(while_exchanged(&to, || deleting.run(&from, &to)));
         assert_eq!(names(&outside).len(), 50);
         mirror(true).run(&from, &to).unwrap();
         assert_eq!(names(&to.join("a")), [""; 0]);
@@ -753,19 +741,9 @@ fn an_exchanged_directory_leads_no_mirror_out() {
         }
         let exchanged = if round % 2 == 0 { &from } else { &to };
         symlink(&outside, exchanged.join("a/link")).unwrap();
-        let stop = AtomicBool::new(false);
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                let [target, link, spare] =
-                    ["a/b", "a/link", "a/spare"].map(|name| exchanged.join(name));
-                exchange_until(&stop, &target, &link, &spare);
-            });
-            wait_for_link(&exchanged.join("a/b"));
-            let mut mirror = mirror(round % 3 == 0);
-            mirror.strategy(strategies()[round / 2 % 4]);
-            drop(mirror.run(&from, &to));
-            stop.store(true, Ordering::Relaxed);
-        });
+        let mut mirror = mirror(round % 3 == 0);
+        mirror.strategy(strategies()[round / 2 % 4]);
+        drop(while_exchanged(exchanged, || mirror.run(&from, &to)));
         // Nothing is written outside, and nothing is read there.
         assert!(whole(&outside) == before, "round {round}");
         let mirrored = describe(&to);

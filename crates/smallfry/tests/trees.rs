@@ -12,14 +12,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 #[cfg(unix)]
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use common::platform::{mode_of, names_of, number_of, set_modified, symlink};
 #[cfg(unix)]
 use common::skip;
-use common::trees::{describe, exchange_until, make_tree, wait_for_link};
+use common::trees::{describe, make_tree, while_exchanged};
 #[cfg(unix)]
 use common::unix::{SmallDisk, is_root, make_fifo, set_mode};
 use common::{Directory, assert_error, names, strategies};
@@ -665,11 +664,7 @@ fn an_exchanged_directory_leads_nobody_out() {
         if let Err(error) = symlink(&outside, tree.join("a/link")) {
             return println!("skipped: no links are made: {error}");
         }
-        let stop = AtomicBool::new(false);
-        thread::scope(|scope| {
-            let [link, spare] = ["a/link", "a/spare"].map(|name| tree.join(name));
-            let (stop, target) = (&stop, &target);
-            scope.spawn(move || exchange_until(stop, target, &link, &spare));
+        while_exchanged(&tree, || {
             if round % 2 == 0 {
                 let copy = directory.path("copy");
                 drop(Copier::new().copy(&tree, &copy));
@@ -680,7 +675,6 @@ fn an_exchanged_directory_leads_nobody_out() {
             } else {
                 drop(Remover::new().remove(&tree));
             }
-            stop.store(true, Ordering::Relaxed);
         });
         assert_eq!(names(&outside).len(), 50);
         Remover::new().missing_ok(true).remove(&tree).unwrap();
@@ -706,22 +700,13 @@ fn an_exchanged_destination_leads_no_copy_out() {
     };
     let before = found();
     for round in 0..60 {
-        let target = to.join("a/b");
-        fs::create_dir_all(&target).unwrap();
+        fs::create_dir_all(to.join("a/b")).unwrap();
         if let Err(error) = symlink(&outside, to.join("a/link")) {
             return println!("skipped: no links are made: {error}");
         }
-        let stop = AtomicBool::new(false);
-        thread::scope(|scope| {
-            let [link, spare] = ["a/link", "a/spare"].map(|name| to.join(name));
-            let (stop, target) = (&stop, &target);
-            scope.spawn(move || exchange_until(stop, target, &link, &spare));
-            wait_for_link(target);
-            let mut copier = Copier::new();
-            copier.strategy(strategies()[round % 4]).times(true);
-            drop(copier.copy(&from, &to));
-            stop.store(true, Ordering::Relaxed);
-        });
+        let mut copier = Copier::new();
+        copier.strategy(strategies()[round % 4]).times(true);
+        drop(while_exchanged(&to, || copier.copy(&from, &to)));
         // Not even the time of the directory has changed.
         assert!(found() == before, "round {round}");
         Remover::new().remove(&to).unwrap();

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, SystemTime};
 
 use super::platform::{
@@ -83,19 +85,26 @@ fn set_some_time(path: &Path, random: &mut fastrand::Rng) {
     set_modified(path, time);
 }
 
-/// Exchanges a directory and a link all the time, until it is told to stop.
-pub(crate) fn exchange_until(stop: &AtomicBool, one: &Path, other: &Path, spare: &Path) {
-    while !stop.load(Ordering::Relaxed) {
-        drop(fs::rename(one, spare));
-        drop(fs::rename(other, one));
-        drop(fs::rename(spare, other));
-    }
-}
-
-/// Waits until an exchange has begun, so that what follows runs beside it.
-pub(crate) fn wait_for_link(path: &Path) {
-    let mut tries = 0..100_000;
-    while !path.is_symlink() && tries.next().is_some() {}
+/// Works while another thread exchanges the directory `a/b` and the link `a/link` of a tree.
+pub(crate) fn while_exchanged<T>(root: &Path, work: impl FnOnce() -> T) -> T {
+    let [target, link, spare] = ["a/b", "a/link", "a/spare"].map(|name| root.join(name));
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                drop(fs::rename(&target, &spare));
+                drop(fs::rename(&link, &target));
+                drop(fs::rename(&spare, &link));
+            }
+        });
+        // Waits until an exchange has begun.
+        let mut tries = 0..100_000;
+        while !target.is_symlink() && tries.next().is_some() {}
+        // Otherwise the scope would wait for ever.
+        let done = catch_unwind(AssertUnwindSafe(work));
+        stop.store(true, Ordering::Relaxed);
+        done.unwrap_or_else(|panic| resume_unwind(panic))
+    })
 }
 
 /// The entries of a tree by their paths. Each has its kind, permissions, contents or target, and
