@@ -370,6 +370,42 @@ fn a_reused_inode_number_is_another_file() {
     }
 }
 
+/// A bench replaces files on the directory itself, and runs programs on the mount. The system
+/// remembers `file` when its number goes to another file, which then goes too.
+#[test]
+fn a_file_that_was_replaced_behind_the_mount_is_found_by_its_name() {
+    for made_on_the_mount in [true, false] {
+        let Some(place) = Place::plain() else {
+            return;
+        };
+        fs::write(place.shown("file"), "old").unwrap();
+        let number = fs::metadata(place.shown("file")).unwrap().ino();
+        fs::write(place.real("new"), "replaced").unwrap();
+        fs::rename(place.real("new"), place.real("file")).unwrap();
+        let has_its_number = |name: &String| {
+            let seen = place.shown(name);
+            let made = if made_on_the_mount {
+                seen.clone()
+            } else {
+                place.real(name)
+            };
+            fs::write(&made, "another").unwrap();
+            fs::metadata(&seen).unwrap().ino() == number
+        };
+        // Not every file system gives the number away again.
+        if let Some(name) = (0..50)
+            .map(|count| format!("other{count}"))
+            .find(has_its_number)
+        {
+            // What the system knew of the number no longer holds.
+            fs::write(place.shown(&name), "changed").unwrap();
+            fs::rename(place.real(&name), place.real("gone")).unwrap();
+        }
+        let size = fs::symlink_metadata(place.shown("file")).unwrap().len();
+        assert_eq!(size, 8, "made on the mount: {made_on_the_mount}");
+    }
+}
+
 #[test]
 fn files_belong_to_the_user_who_makes_them() {
     let Some(place) = Place::plain() else {

@@ -301,7 +301,8 @@ impl Backing {
         Ok((self.tree.found(parent, name, &stat), stat))
     }
 
-    /// Calls `act` with an open directory and the inode's name in it.
+    /// Calls `call` with an open directory and the inode's name in it. A name that is gone was
+    /// removed behind the mount: the kernel looks the path up again after `ESTALE`.
     fn with_place<T>(
         &self,
         id: Id,
@@ -310,9 +311,12 @@ impl Backing {
         let (parent, name) = if id == ROOT {
             (ROOT, OsString::from("."))
         } else {
-            self.tree.name_of(id).ok_or(Errno::NOENT)?
+            self.tree.name_of(id).ok_or(Errno::STALE)?
         };
-        call(self.directory(parent)?.as_fd(), &name)
+        call(self.directory(parent)?.as_fd(), &name).map_err(|error| match error {
+            Errno::NOENT => Errno::STALE,
+            error => error,
+        })
     }
 
     /// Holds the inode itself, so that the next calls cannot reach another one.
@@ -387,7 +391,8 @@ impl Backing {
                 chmod(held.as_fd(), mode)?;
             }
         }
-        self.look(directory, parent, name)
+        let stat = fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        Ok((self.tree.made(parent, name, &stat), stat))
     }
 }
 

@@ -122,6 +122,15 @@ impl Tree {
         }
     }
 
+    /// Notes an inode that was just made. If its number is known, another file had it, which was
+    /// removed behind the mount.
+    pub(super) fn made(&self, parent: Id, name: &OsStr, stat: &Stat) -> Found {
+        if let Some(id) = self.id(stat) {
+            self.lock().reused(id);
+        }
+        self.found(parent, name, stat)
+    }
+
     /// Notes that the kernel forgets this many look-ups.
     pub(super) fn forget(&self, id: Id, lookups: u64) {
         let mut nodes = self.lock();
@@ -200,6 +209,17 @@ impl Nodes {
                 self.warm.remove(&beside);
             }
         }
+    }
+
+    fn reused(&mut self, id: Id) {
+        let Some(node) = self.known.get_mut(&id) else {
+            return;
+        };
+        node.gone = true;
+        for (parent, _) in std::mem::take(&mut node.names) {
+            self.release(parent);
+        }
+        self.tidy(id);
     }
 
     fn name(&mut self, id: Id, parent: Id, name: &OsStr) {
@@ -324,6 +344,19 @@ mod tests {
         assert_eq!(tree.name_of(next.id), Some((ROOT, "next".into())));
         tree.forget(next.id, 1);
         assert_eq!(tree.name_of(next.id), None);
+    }
+
+    #[test]
+    fn a_number_that_is_reused_behind_the_mount_loses_its_old_names() {
+        let (root, tree, directory, file) = small();
+        let same = stat(&root.path().join("directory/file"));
+        let next = tree.made(ROOT, "next".as_ref(), &same);
+        assert_ne!(next.generation, file.generation);
+        tree.removed(ROOT, "next".as_ref(), next.id, true);
+        assert_eq!(tree.name_of(next.id), None);
+        tree.forget(directory.id, 1);
+        tree.forget(file.id, 2);
+        assert_eq!(known(&tree), 1);
     }
 
     #[test]
