@@ -1,5 +1,6 @@
 use crate::common::node_is_here;
 use crate::support::{Place, assert_fails_saying, cases_of, measured, row_named};
+use serde_json::Value;
 use std::fs;
 
 /// A package in whose place node:fs and this program do what smallfry's functions do.
@@ -23,7 +24,7 @@ const PACKAGE: &str = concat!(
 );
 
 /// Measures the scenario once, and expects that each of these rows did its work.
-fn rows_do_their_work(scenario: &str, count: usize, rows: &[&str]) {
+fn rows_do_their_work(scenario: &str, count: usize, rows: &[&str]) -> Vec<Value> {
     let place = Place::new();
     let tree = place.root.path().join("tree");
     std::os::unix::fs::symlink("inner", tree.join("link")).unwrap();
@@ -43,6 +44,19 @@ fn rows_do_their_work(scenario: &str, count: usize, rows: &[&str]) {
         for name in rows {
             assert!(row_named(case, name)["error"].is_null(), "{name}: {case}");
         }
+    }
+    cases.to_vec()
+}
+
+/// Raw system calls, by one thread and by one per core, make and read only archives that are not
+/// compressed.
+fn assert_raw_rows_are_of_tars(cases: &[Value]) {
+    for case in cases {
+        let rows = case["rows"].as_array().unwrap().iter();
+        let names = rows.map(|row| row["implementation"].as_str().unwrap());
+        let raw = names.filter(|name| name.starts_with("raw system calls"));
+        let is_tar = case["case"]["format"] == "tar";
+        assert_eq!(raw.count() > 0, is_tar, "{case}");
     }
 }
 
@@ -99,7 +113,7 @@ fn remove_tree_leaves_nothing() {
 #[test]
 fn unpack_compares_what_was_unpacked_with_the_tree() {
     if node_is_here() {
-        rows_do_their_work(
+        let cases = rows_do_their_work(
             "unpack",
             7,
             &[
@@ -109,13 +123,14 @@ fn unpack_compares_what_was_unpacked_with_the_tree() {
                 "smallfry in Rust",
             ],
         );
+        assert_raw_rows_are_of_tars(&cases);
     }
 }
 
 #[test]
 fn pack_compares_what_was_packed_with_the_tree() {
     if node_is_here() {
-        rows_do_their_work(
+        let cases = rows_do_their_work(
             "pack",
             7,
             &[
@@ -125,6 +140,7 @@ fn pack_compares_what_was_packed_with_the_tree() {
                 "smallfry in Rust",
             ],
         );
+        assert_raw_rows_are_of_tars(&cases);
     }
 }
 
@@ -147,6 +163,8 @@ fn hash_tree_compares_each_output_with_that_of_std() {
             "Rust std, blake3",
             "smallfry in Rust, sha256",
             "smallfry in Rust, blake3",
+            "raw system calls, sha256",
+            "raw system calls, blake3",
         ],
     );
 }

@@ -5,9 +5,10 @@
 //! system calls read and write through a buffer. A filter that accepts everything shows what
 //! filters cost. Each copy is compared with the tree, and removed, which is not timed.
 
-use super::prelude::*;
 #[cfg(unix)]
-use super::shared::raw_trees;
+mod raw;
+
+use super::prelude::*;
 use super::shared::rows;
 use super::shared::tree_jobs::{self, Case, Command, Samples};
 
@@ -84,7 +85,7 @@ impl Scenario for CopyTree {
 
     fn rows(session: &Session, _: &Case) -> Vec<Row> {
         let mut rows = tree_jobs::rows(session, &COMMANDS, OWN, [&ON_NODE, &IN_JVM, &IN_RUST]);
-        rows.extend(rows::raw(session, false));
+        rows.extend(rows::raw(session, RAW));
         rows
     }
 
@@ -129,7 +130,7 @@ fn run(functions: Functions, request: &Request) -> Result<Times, PeerFailure> {
     match functions {
         #[cfg(unix)]
         Functions::Raw => {
-            raw_trees::copy(from, to, request.threads.count()).map_err(failed("copy", from))?;
+            raw::copy(from, to, request.threads.count()).map_err(failed("copy", from))?;
         }
         _ => tree_jobs::copy_by(functions, from, to)?,
     }

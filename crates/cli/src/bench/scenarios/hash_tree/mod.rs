@@ -6,6 +6,7 @@
 //! is compared with that of `std::fs` on one thread.
 
 mod native;
+mod raw;
 
 use super::prelude::*;
 use super::shared::rows;
@@ -143,8 +144,15 @@ const IN_RUST: [Asked; 4] = {
     ]
 };
 
+/// The rows in raw system calls. Those on all cores have the same beginning.
+const RAW: [(&str, Function); 2] = [
+    ("raw system calls, sha256", Function::Sha256),
+    ("raw system calls, blake3", Function::Blake3),
+];
+
 #[derive(Serialize, Deserialize)]
 struct Request {
+    threads: Threads,
     function: Function,
     prints: Prints,
     tree: String,
@@ -197,6 +205,7 @@ impl Scenario for HashTree {
         let asked = [ON_NODE, IN_JVM, IN_RUST].map(|rows| rows.each_ref().map(row_of));
         let asked = asked.each_ref().map(<[_; _]>::as_slice);
         rows.extend(rows::all(session, asked, rows::find_for_trees));
+        rows.extend(RAW.iter().flat_map(|(name, _)| rows::raw(session, name)));
         rows
     }
 
@@ -215,14 +224,18 @@ impl Scenario for HashTree {
         let tool = TOOLS.iter().find(|tool| tool.row == row);
         let mut asked = [ON_NODE, IN_JVM, IN_RUST].into_iter().flatten();
         let asked = asked.find(|it| it.0 == row);
+        let raw = RAW.iter().find(|(name, _)| row.starts_with(name));
+        let asked = asked.map(|(_, _, function, prints)| (function, prints));
+        let asked = asked.or(raw.map(|&(_, function)| (function, Prints::Lines)));
         let (done, function, prints) = match (tool, asked) {
             (Some(tool), _) => (
                 run_script(turn, tool.script, &tree, &output),
                 tool.function,
                 tool.prints,
             ),
-            (None, Some((_, _, function, prints))) => {
+            (None, Some((function, prints))) => {
                 let request = Request {
+                    threads: turn.row.way.threads,
                     function,
                     prints,
                     tree: unicode(&tree)?,

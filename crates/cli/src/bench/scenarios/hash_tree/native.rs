@@ -1,7 +1,7 @@
 //! The rows in Rust, and the expected outputs.
 
 use super::super::prelude::*;
-use super::{Function, Request};
+use super::{Function, Request, raw};
 use sha2::{Digest as _, Sha256};
 use smallfry::hash::{Algorithm, Digest, Hasher};
 use std::os::unix::ffi::OsStrExt;
@@ -10,12 +10,14 @@ use std::os::unix::fs::PermissionsExt;
 pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, PeerFailure> {
     let Request {
         function,
+        threads,
         tree,
         output,
         ..
     } = request;
     let meter = Meter::start();
     let digest = match functions {
+        Functions::Raw => raw::lines(*function, Path::new(tree), threads.count()),
         Functions::Std => tree_digest(*function, Path::new(tree)),
         _ => Hasher::new()
             .algorithm(match function {
@@ -51,9 +53,37 @@ pub(super) fn tree_digest(function: Function, tree: &Path) -> io::Result<String>
 }
 
 fn hash(function: Function, contents: &[u8]) -> Digest {
-    match function {
-        Function::Sha256 => (&Sha256::digest(contents).0).into(),
-        Function::Blake3 => blake3::hash(contents).as_bytes().into(),
+    let mut hashing = Hashing::new(function);
+    hashing.update(contents);
+    hashing.finish()
+}
+
+/// A digest in the making.
+pub(super) enum Hashing {
+    Sha256(Sha256),
+    Blake3(Box<blake3::Hasher>),
+}
+
+impl Hashing {
+    pub(super) fn new(function: Function) -> Self {
+        match function {
+            Function::Sha256 => Self::Sha256(Sha256::new()),
+            Function::Blake3 => Self::Blake3(Box::default()),
+        }
+    }
+
+    pub(super) fn update(&mut self, contents: &[u8]) {
+        match self {
+            Self::Sha256(hasher) => hasher.update(contents),
+            Self::Blake3(hasher) => drop(hasher.update(contents)),
+        }
+    }
+
+    pub(super) fn finish(self) -> Digest {
+        match self {
+            Self::Sha256(hasher) => (&hasher.finalize().0).into(),
+            Self::Blake3(hasher) => hasher.finalize().as_bytes().into(),
+        }
     }
 }
 

@@ -95,7 +95,7 @@ impl Scenario for Mirror {
         let cases = cases.flat_map(|of| {
             let tasks: &[Task] = match of.sample() {
                 Sample::Tree => &[Task::New, Task::Unchanged, Task::Changed, Task::Contents],
-                Sample::Font => &[Task::New, Task::Unchanged],
+                Sample::Font | Sample::Workspace => &[Task::New, Task::Unchanged],
                 Sample::Flat => &[Task::Unchanged],
                 Sample::Large => &[Task::Contents],
             };

@@ -2,13 +2,15 @@
 //!
 //! Commands are whole processes. Rows under Node and in Rust are timed in their processes: loading
 //! smallfry's core counts, and loading peers does not. Rows in the JVM are compiled first. Each
-//! archive is unpacked, compared with the tree, and removed, which is not timed.
+//! archive is unpacked, compared with the tree, and removed, which is not timed. Raw system calls
+//! pack a tar; the other formats wait for compression.
 
 mod native;
+mod raw;
 
 use super::prelude::*;
 use super::shared::archives::{Case, Format, IN_JVM, IN_RUST, NPM_TAR, ON_NODE};
-use super::shared::rows::RowOf;
+use super::shared::rows::{self, RAW, RowOf};
 use super::shared::tree_jobs::{self, Command, Samples};
 use smallfry::archive::Unpacker;
 
@@ -43,6 +45,7 @@ const fn commands(case: &Case) -> &'static [Command] {
 
 #[derive(Serialize, Deserialize)]
 struct Request {
+    threads: Threads,
     tree: String,
     format: Format,
     archive: String,
@@ -80,7 +83,12 @@ impl Scenario for Pack {
     }
 
     fn rows(session: &Session, case: &Case) -> Vec<Row> {
-        tree_jobs::rows(session, commands(case), OWN, in_processes(case))
+        let mut rows = tree_jobs::rows(session, commands(case), OWN, in_processes(case));
+        // Compression is not a matter of system calls.
+        if case.format == Format::Tar {
+            rows.extend(rows::raw(session, RAW));
+        }
+        rows
     }
 
     fn prepare(session: &mut Session, cases: &mut Vec<Case>) -> Result<Self, Failure> {
@@ -104,6 +112,7 @@ impl Scenario for Pack {
             tree_jobs::run_command(turn, commands, &["pack"], &paths)
         } else {
             turn.ask(&Request {
+                threads: turn.row.way.threads,
                 tree: unicode(samples.tree(tree))?,
                 format: turn.case.format,
                 archive: unicode(&archive)?,

@@ -1,13 +1,14 @@
 //! The rows in Rust.
 
 use super::super::prelude::*;
-use super::{Format, Request};
+use super::{Format, Request, raw};
 use smallfry::archive::Packer;
 
 pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, PeerFailure> {
     let (tree, archive) = (Path::new(&request.tree), Path::new(&request.archive));
     let meter = Meter::start();
     let packed = match functions {
+        Functions::Raw => raw::pack(tree, archive, request.threads.count()),
         Functions::Std => request.format.write(tree, archive),
         _ => Packer::new()
             .pack(format_of(request.format), archive, [(tree, "")])

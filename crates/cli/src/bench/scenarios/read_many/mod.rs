@@ -111,9 +111,9 @@ impl Scenario for ReadMany {
             // The start of a JVM would be all that is timed.
             rows.retain(|row| row.runtime.kind != Kind::Jvm);
         }
-        rows.extend(rows::raw(session, false));
+        rows.extend(rows::raw(session, RAW));
         if case.kept.is_some() {
-            rows.extend(rows::raw(session, true));
+            rows.extend(rows::raw(session, rows::RAW_KEPT));
         }
         rows.extend(rows::mount_alone(session, MOUNT_ALONE));
         rows

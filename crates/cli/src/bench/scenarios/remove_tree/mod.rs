@@ -3,9 +3,10 @@
 //! Commands are whole processes. Rows under Node and in Rust are timed in their processes, which
 //! are fresh for each run: loading smallfry's core counts. Rows in the JVM are compiled first.
 
-use super::prelude::*;
 #[cfg(unix)]
-use super::shared::raw_trees;
+mod raw;
+
+use super::prelude::*;
 use super::shared::rows;
 use super::shared::tree_jobs::{self, Case, Command, Samples};
 
@@ -74,7 +75,7 @@ impl Scenario for RemoveTree {
 
     fn rows(session: &Session, _: &Case) -> Vec<Row> {
         let mut rows = tree_jobs::rows(session, &COMMANDS, OWN, [&ON_NODE, &IN_JVM, &IN_RUST]);
-        rows.extend(rows::raw(session, false));
+        rows.extend(rows::raw(session, RAW));
         rows
     }
 
@@ -111,7 +112,7 @@ fn run(functions: Functions, request: &Request) -> Result<Times, PeerFailure> {
     match functions {
         #[cfg(unix)]
         Functions::Raw => {
-            raw_trees::remove(path, request.threads.count()).map_err(failed("remove", path))?;
+            raw::remove(path, request.threads.count()).map_err(failed("remove", path))?;
         }
         _ => tree_jobs::remove_by(functions, path)?,
     }

@@ -57,7 +57,7 @@ impl Scenario for Scale {
         rows.push(Row::native(Functions::Smallfry, name, dropping));
         // The kernel's work depends on the number too: names and inodes of many files are in no
         // processor's cache.
-        rows.extend(rows::raw(session, false));
+        rows.extend(rows::raw(session, RAW));
         rows
     }
 

@@ -36,7 +36,7 @@ impl Case {
         let cases = tree_jobs::Case::all(session).into_iter();
         let cases = cases.flat_map(|of| {
             let formats: &[Format] = match of.sample() {
-                Sample::Tree => &[Format::Tar, Format::Gzip, Format::Zip],
+                Sample::Tree | Sample::Workspace => &[Format::Tar, Format::Gzip, Format::Zip],
                 Sample::Font => &[Format::Gzip, Format::Zip],
                 Sample::Flat => &[Format::Tar],
                 Sample::Large => &[Format::Gzip],

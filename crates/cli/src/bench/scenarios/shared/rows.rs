@@ -190,11 +190,11 @@ pub(crate) fn scripts(session: &Session) -> Vec<Row> {
 }
 
 /// Returns raw system calls by one thread and by one per core.
-pub(crate) fn raw(session: &Session, keep: bool) -> Vec<Row> {
+pub(crate) fn raw(session: &Session, name: &str) -> Vec<Row> {
     if !cfg!(unix) {
         return Vec::new();
     }
-    let name = if keep { RAW_KEPT } else { RAW };
+    let keep = name == RAW_KEPT;
     let row = |name: &str, threads| {
         let way = Way::keeping(Style::Sync, threads);
         Row::native(Functions::Raw, name, Way { keep, ..way })

@@ -17,6 +17,9 @@ pub(crate) enum Sample {
     /// A `node_modules`, or the tree of `--tree`.
     #[display("tree")]
     Tree,
+    /// The same in each of ten packages, as in a large repository.
+    #[display("workspace")]
+    Workspace,
     /// The font that this command carries: 3,359 files of a kB in one directory, and 8 others.
     #[display("font")]
     Font,
@@ -27,6 +30,9 @@ pub(crate) enum Sample {
     #[display("large")]
     Large,
 }
+
+/// The number of packages in a workspace: 30,000 files, if each has the usual 3,000.
+const PACKAGES: usize = 10;
 
 /// A tree, and what a run does with it.
 #[derive(Clone, Copy, Serialize, Display)]
@@ -44,6 +50,7 @@ impl Case {
         let flat = session.extent.pick(200, 10_000);
         let cases = [
             (Sample::Tree, 0, 0),
+            (Sample::Workspace, 0, 0),
             (Sample::Font, session.files(glyphs).min(font::GLYPHS), 0),
             (Sample::Flat, session.files(flat), session.bytes(1_000)),
             (Sample::Large, large, 10_000_000),
@@ -53,11 +60,14 @@ impl Case {
             files,
             bytes: files * bytes,
         };
-        // A quick look has no time for a tree that the user has not named.
         let options = &session.options;
-        let has_tree =
-            session.extent != Extent::Quick || options.tree.is_some() || options.cells.is_some();
-        let wanted = |case: &Self| has_tree || case.sample != Sample::Tree;
+        let wanted = |case: &Self| match case.sample {
+            _ if options.cells.is_some() => true,
+            // A quick look has no time for a tree that the user has not named.
+            Sample::Tree => session.extent != Extent::Quick || options.tree.is_some(),
+            Sample::Workspace => session.extent == Extent::All,
+            _ => true,
+        };
         cases.into_iter().map(of).filter(wanted).collect()
     }
 
@@ -105,6 +115,14 @@ impl Samples {
             let tree = root.join(case.sample.to_string());
             match case.sample {
                 Sample::Tree => copy(&trees::tree(session)?, &tree)?,
+                Sample::Workspace => {
+                    for package in 0..PACKAGES {
+                        session.interrupt.check()?;
+                        let of = tree.join(format!("packages/{package}/node_modules"));
+                        trees::make_above(&of)?;
+                        copy(&trees::tree(session)?, &of)?;
+                    }
+                }
                 Sample::Font => font::unpack(&tree, case.files)
                     .map(drop)
                     .map_err(Failure::at("unpack", &tree))?,
@@ -337,7 +355,11 @@ pub(crate) const fn report<C: AsRef<Case>>(what: &'static str) -> Report<C> {
             view.compare(page, place, &lines);
             let raw = view.labels().filter(|(_, label)| label.starts_with(RAW));
             let raw: Vec<String> = raw
-                .map(|(_, raw)| format!("{raw}|smallfry in Rust"))
+                .map(|(_, raw)| {
+                    let mut functions = [", sha256", ", blake3"].into_iter();
+                    let function = functions.find(|it| raw.contains(it)).unwrap_or_default();
+                    format!("{raw}|smallfry in Rust{function}")
+                })
                 .collect();
             view.compare(page, place, &raw);
         },

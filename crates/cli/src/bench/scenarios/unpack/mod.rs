@@ -2,13 +2,15 @@
 //!
 //! Commands are whole processes. Rows under Node and in Rust are timed in their processes: loading
 //! smallfry's core counts, and loading peers does not. Rows in the JVM are compiled first. What was
-//! unpacked is compared with the tree, and removed, which is not timed.
+//! unpacked is compared with the tree, and removed, which is not timed. Raw system calls unpack a
+//! tar; the other formats wait for compression.
 
 mod native;
+mod raw;
 
 use super::prelude::*;
 use super::shared::archives::{Case, Format, IN_JVM, IN_RUST, NPM_TAR, ON_NODE};
-use super::shared::rows::RowOf;
+use super::shared::rows::{self, RAW, RowOf};
 use super::shared::tree_jobs::{self, Command, Samples};
 
 const OWN: &str = "smallfry unpack";
@@ -44,6 +46,7 @@ const fn commands(case: &Case) -> &'static [Command] {
 
 #[derive(Serialize, Deserialize)]
 struct Request {
+    threads: Threads,
     archive: String,
     format: Format,
     to: String,
@@ -92,7 +95,12 @@ impl Scenario for Unpack {
     }
 
     fn rows(session: &Session, case: &Case) -> Vec<Row> {
-        tree_jobs::rows(session, commands(case), OWN, in_processes(case))
+        let mut rows = tree_jobs::rows(session, commands(case), OWN, in_processes(case));
+        // Compression is not a matter of system calls.
+        if case.format == Format::Tar {
+            rows.extend(rows::raw(session, RAW));
+        }
+        rows
     }
 
     fn prepare(session: &mut Session, cases: &mut Vec<Case>) -> Result<Self, Failure> {
@@ -131,6 +139,7 @@ impl Scenario for Unpack {
             tree_jobs::run_command(turn, commands, &["unpack"], &paths)
         } else {
             turn.ask(&Request {
+                threads: turn.row.way.threads,
                 archive: unicode(archive)?,
                 format: turn.case.format,
                 to: unicode(&to)?,

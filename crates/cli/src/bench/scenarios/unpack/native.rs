@@ -1,7 +1,7 @@
 //! The rows in Rust.
 
 use super::super::prelude::*;
-use super::{Format, Request};
+use super::{Format, Request, raw};
 use smallfry::archive::Unpacker;
 use std::fs::File;
 use std::io::BufReader;
@@ -10,6 +10,7 @@ pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, Peer
     let (archive, to) = (Path::new(&request.archive), Path::new(&request.to));
     let meter = Meter::start();
     let unpacked = match functions {
+        Functions::Raw => raw::unpack(archive, to, request.threads.count()),
         Functions::Std => by_crates(archive, request.format, to),
         _ => Unpacker::new()
             .unpack(archive, to)

@@ -68,7 +68,7 @@ impl Scenario for WriteMany {
         let mut rows = rows::of_many(session);
         let one_by_one = ("smallfry in the JVM", Functions::Smallfry, Style::Sync);
         rows.extend(rows::all(session, [&[], &[one_by_one], &[]], rows::find));
-        rows.extend(rows::raw(session, false));
+        rows.extend(rows::raw(session, RAW));
         rows
     }
 
