@@ -777,6 +777,35 @@ fn pack_prints_entries_in_the_order_of_the_archive() {
     );
 }
 
+/// `xargs` puts the sources last.
+#[test]
+fn sources_are_copied_into_the_directory_that_t_names() {
+    let place = Place::new();
+    for name in ["one", "two"] {
+        fs::write(place.path(name), name).unwrap();
+    }
+    fs::create_dir(place.path("to")).unwrap();
+    place.done("cp -t to one two");
+    for name in ["one", "two"] {
+        assert_eq!(
+            fs::read_to_string(place.path("to").join(name)).unwrap(),
+            name
+        );
+    }
+    for (words, reason) in [
+        ("cp -t one two", "one is no directory"),
+        ("cp one", "a DEST is missing after one"),
+        ("cp -t to -T one", "cannot be used with"),
+    ] {
+        let output = place.run(words);
+        assert_eq!(output.status.code(), Some(1), "{words}");
+        assert!(
+            String::from_utf8_lossy(&output.stderr).contains(reason),
+            "{words}"
+        );
+    }
+}
+
 #[test]
 fn each_help_fits_a_screen() {
     for command in ["cp", "mirror", "rm", "unpack", "pack", "hash"] {

@@ -28,6 +28,8 @@ const USUAL: &[Preserved] = if cfg!(windows) {
 
 #[derive(clap::Args)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag")]
+#[command(override_usage = "smallfry cp [OPTIONS] SOURCE... DEST
+       smallfry cp [OPTIONS] -t DIR SOURCE...")]
 #[command(after_help = "\
 Directories are copied with all that is in them, links as links. Permissions and hard links are
 always kept. An existing file is replaced in one step, and an existing link by the copy. A copy
@@ -41,7 +43,7 @@ Examples:
   smallfry cp node_modules ../backup
   smallfry cp -a /srv/www /mnt/backup
   smallfry cp --exclude '*.map' --exclude .cache dist www
-  smallfry cp -n assets/* public/")]
+  find . -name '*.png' -print0 | xargs -0 smallfry cp -t public")]
 pub(crate) struct Arguments {
     /// Accepted: directories are always copied
     #[arg(short = 'r', short_alias = 'R', long)]
@@ -127,11 +129,20 @@ pub(crate) struct Arguments {
     #[arg(long)]
     fsync: bool,
 
+    /// Copy every SOURCE into DIR
+    #[arg(
+        short,
+        long,
+        value_name = "DIR",
+        conflicts_with = "no_target_directory"
+    )]
+    target_directory: Option<PathBuf>,
+
     /// Take DEST for the name of the copy even if it is a directory
     #[arg(short = 'T', long)]
     no_target_directory: bool,
 
-    /// Work with N threads; the default is as many as measuring shows to pay
+    /// Work with N threads, not with as many as measuring shows to pay
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
 
@@ -139,13 +150,9 @@ pub(crate) struct Arguments {
     #[arg(long)]
     json: bool,
 
-    /// File or directory to copy
-    #[arg(required = true, value_name = "SOURCE")]
-    sources: Vec<PathBuf>,
-
-    /// Directory to copy into, or the name of the copy if there is no such directory
-    #[arg(value_name = "DEST")]
-    destination: PathBuf,
+    /// What to copy, then the directory to copy into, or the name of the copy
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
 }
 
 /// A part of an entry that is kept.
@@ -184,6 +191,30 @@ impl Arguments {
         }
     }
 
+    /// Returns the sources, the destination, and whether that is a directory to copy into.
+    fn paths(&self) -> Result<(&[PathBuf], &Path, bool), String> {
+        let (sources, destination) = match (&self.target_directory, self.paths.split_last()) {
+            (Some(directory), _) => (&*self.paths, directory),
+            (None, Some((destination, sources))) if !sources.is_empty() => (sources, destination),
+            _ => {
+                let only = self.paths.first().map_or(Path::new(""), PathBuf::as_path);
+                return Err(format!("a DEST is missing after {}", only.display()));
+            }
+        };
+        let is_directory = destination.is_dir();
+        let shown = destination.display();
+        if self.target_directory.is_some() && !is_directory {
+            return Err(format!("{shown} is no directory"));
+        }
+        let into_directory = is_directory && !self.no_target_directory;
+        if sources.len() > 1 && !into_directory {
+            return Err(format!(
+                "several sources need a directory, and {shown} is none"
+            ));
+        }
+        Ok((sources, destination, into_directory))
+    }
+
     /// Sets what is kept.
     fn preserve(&self, copier: &mut Copier) {
         let mut kept = self.preserve.clone().unwrap_or_default();
@@ -216,15 +247,13 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         Ok(exclude) => exclude,
         Err(error) => return super::summary::refuse(NAME, &error),
     };
-    let into_directory = !arguments.no_target_directory && arguments.destination.is_dir();
-    if arguments.sources.len() > 1 && !into_directory {
-        let destination = arguments.destination.display();
-        let reason = format!("several sources need a directory, and {destination} is none");
-        return super::summary::refuse(NAME, &reason);
-    }
+    let (sources, destination, into_directory) = match arguments.paths() {
+        Ok(paths) => paths,
+        Err(reason) => return super::summary::refuse(NAME, &reason),
+    };
     let watch = Watch::begin("copied");
     watch.count(Trees {
-        paths: arguments.sources.clone(),
+        paths: sources.to_owned(),
         exclude: exclude.clone(),
         job: if arguments.if_changed || arguments.link {
             Job::Entries
@@ -264,8 +293,8 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     }
     let mut total = Total::default();
     let mut made = HashMap::new();
-    for source in &arguments.sources {
-        let target = target(source, &arguments.destination, into_directory);
+    for source in sources {
+        let target = target(source, destination, into_directory);
         match target.and_then(|target| check(source, target, &mut made)) {
             Ok(target) => total.add(copier.copy(resolved(source), target)),
             Err(reason) => total.fail(reason),

@@ -69,7 +69,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PATTERN")]
     exclude: Vec<String>,
 
-    /// Work with N threads; the default is as many as measuring shows to pay
+    /// Work with N threads, not with as many as measuring shows to pay
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
 

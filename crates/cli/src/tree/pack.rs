@@ -54,7 +54,7 @@ pub(crate) struct Arguments {
     #[arg(short, long, conflicts_with = "json")]
     verbose: bool,
 
-    /// Read with N threads; the default is as many as measuring shows to pay
+    /// Read with N threads, not with as many as measuring shows to pay
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
 

@@ -60,7 +60,7 @@ pub(crate) struct Arguments {
     #[arg(long, hide = true, conflicts_with = "mounts")]
     one_file_system: bool,
 
-    /// Work with N threads; the default is as many as measuring shows to pay
+    /// Work with N threads, not with as many as measuring shows to pay
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
 

@@ -79,7 +79,7 @@ pub(crate) struct Arguments {
     #[arg(short, long, conflicts_with = "json")]
     verbose: bool,
 
-    /// Work with N threads; the default is as many as measuring shows to pay
+    /// Work with N threads, not with as many as measuring shows to pay
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
 
