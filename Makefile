@@ -235,10 +235,12 @@ example-tests: node-package $(if $(NEED_JVM),,jvm-library)
 	MAKEFLAGS= cargo test -q --manifest-path examples/font/Cargo.toml --target-dir $(TARGET_DIR)/examples
 	$(if $(NEED_JVM),,$(MAVEN) examples/pom.xml -pl key-value -am -Dtest=StoreTest -Dsurefire.failIfNoSpecifiedTests=false test)
 
-# The site, in docs/.vitepress/dist. A link that leads nowhere is an error.
+# The site, in docs/.vitepress/dist. A link that leads nowhere within it is an error, and so is a page
+# that a browser complains about.
 docs: $(DOCS_DIR)/node_modules/.package-lock.json $(NODE_DIR)/node_modules/.package-lock.json
 	cd $(DOCS_DIR) && npx --no-install vitepress build
 	scripts/references.sh
+	node --test $(DOCS_DIR)/site.test.mjs
 
 # What scripts/release/cross.sh has built, run on musl and by qemu-user on arm64.
 cross-tests: npm-packages

@@ -1,7 +1,7 @@
 // Runs the examples in Node as a user would: with the package installed beside them.
 
 import assert from 'node:assert';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -44,6 +44,17 @@ test('site: 5,000 pages are built, and only what has changed is written again', 
   assert.strictEqual(spawnSync(process.execPath, ['site/build.mjs'], { cwd: directory }).status, 2);
 });
 
+const strace = spawnSync('strace', ['--version']).status === 0;
+if (!strace && process.env.CI === 'true') throw new Error('strace is not installed');
+
+test('site: what is published is flushed', { skip: !strace && 'strace is not installed' }, () => {
+  const [content, calls] = [makeContent('flushed', 100), path.join(directory, 'calls')];
+  const command = [process.execPath, 'site/build.mjs', content, path.join(directory, 'flushed-out')];
+  const traced = ['-f', '-o', calls, '-e', 'trace=fsync,fdatasync,syncfs', ...command];
+  assert.strictEqual(spawnSync('strace', traced, { cwd: directory, encoding: 'utf8' }).stdout, '100 pages, 101 files written\n');
+  assert.match(fs.readFileSync(calls, 'utf8'), /sync(?:fs)?\(\d+\) += 0/);
+});
+
 test('watch: what is saved is built, and a pile of changes once', async () => {
   const { watch } = await example('watch/watch.mjs');
   const [content, site] = [makeContent('watched', 200), path.join(directory, 'watched-out')];
@@ -60,6 +71,15 @@ test('watch: what is saved is built, and a pile of changes once', async () => {
   await until(() => builds.slice(1).reduce((sum, written) => sum + written, 0) === 50);
   ending.abort();
   await watching;
+  const command = spawn(process.execPath, ['watch/watch.mjs', content, site], { cwd: directory });
+  try {
+    let told = '';
+    command.stdout.setEncoding('utf8').on('data', (text) => { told += text; });
+    await until(() => told === '200 pages, 0 files written\n');
+  } finally {
+    command.kill();
+  }
+  assert.strictEqual(spawnSync(process.execPath, ['watch/watch.mjs'], { cwd: directory }).status, 2);
 });
 
 test('cache: it is made once and restored, also where it is damaged', async () => {
@@ -84,4 +104,10 @@ test('cache: it is made once and restored, also where it is damaged', async () =
   fs.writeFileSync(at('package-lock.json'), '{"lockfileVersion":4}');
   assert.strictEqual(await get(), false);
   assert.deepStrictEqual([made, fs.readdirSync(at('archives')).length], [3, 2]);
+  const run = (...words) => spawnSync(process.execPath, ['cache/restore.mjs', ...words], { cwd: directory, encoding: 'utf8' });
+  assert.strictEqual(run('package-lock.json', 'modules', 'archives', '--', 'false').stdout, 'modules restored\n');
+  fs.writeFileSync(at('package-lock.json'), '{"lockfileVersion":5}');
+  assert.match(run('package-lock.json', 'modules', 'archives', '--', 'false').stderr, /false ended with 1/);
+  assert.strictEqual(run('package-lock.json', 'modules', 'archives', '--', 'mkdir', 'modules').stdout, 'modules made and kept\n');
+  assert.strictEqual(run('package-lock.json').status, 2);
 });

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Adds to the site, which `make docs` has built, the references of the front ends: api/rust, api/node and
-# api/jvm. A part whose tools are missing is named and left out; with CI=true it is an error.
+# api/jvm; and the files that pages link to. A part whose tools are missing is named and left out; with
+# CI=true it is an error.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
@@ -12,6 +13,8 @@ without() {
 
 rm -rf "$site"
 mkdir -p "$site"
+cp docs/api/smallfry.txt "$site/"
+cp docs/result.schema.json docs/.vitepress/dist/
 RUSTDOCFLAGS='-D warnings' cargo doc -q --no-deps -p smallfry -p smallfry-workers -p smallfry-package-json -p smallfry-transcode \
   -p smallfry-slowfs --features smallfry/archive,smallfry/hash,smallfry/tree --target-dir "$target/references"
 cp -r "$target/references/doc" "$site/rust"

@@ -62,6 +62,10 @@ describe('artifacts', { concurrency: true }, () => {
       assert.deepStrictEqual(await libraries(jar(one)), [one]);
       assert.deepStrictEqual((await entries(jar(one))).filter((entry) => entry.endsWith('.class')), classes);
     }
+    const licenses = ['META-INF/LICENSE-APACHE', 'META-INF/LICENSE-MIT'];
+    for (const one of ['', ...systems]) {
+      assert.deepStrictEqual((await entries(jar(one))).filter((entry) => entry.includes('LICENSE')).sort(), licenses);
+    }
     assert.deepStrictEqual(jars.sort(), ['', 'javadoc', 'sources', ...systems].map(jar).sort());
     for (const name of jars) context.diagnostic(`${name} has ${fs.statSync(path.join(place, name)).size.toLocaleString('en')} bytes`);
   });

@@ -14,6 +14,7 @@ export default defineConfig({
   description: 'Lots of small files, fast and safely: for Rust, Node.js and the JVM',
   // The directory of the site on its server.
   base: process.env.DOCS_BASE ?? '/',
+  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: `${process.env.DOCS_BASE ?? '/'}favicon.svg` }]],
   cleanUrls: false,
   themeConfig: {
     search: { provider: 'local' },

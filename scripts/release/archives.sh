@@ -14,6 +14,8 @@ for place in "$target"/cross/*/; do
   command=smallfry
   [ ! -f "$place$command.exe" ] || command=smallfry.exe
   chmod 755 "$place$command"
-  tar -czf "$out/smallfry-$triple.tgz" --owner=0 --group=0 -C "$place" "$command"
+  size=$(wc -c <"$place$command")
+  [ "$size" -le 6000000 ] || { echo "smallfry: the command for $system has $size bytes, more than 6 MB" >&2; exit 1; }
+  tar -czf "$out/smallfry-$triple.tgz" --owner=0 --group=0 -C "$place" "$command" -C "$PWD" LICENSE-APACHE LICENSE-MIT
 done
 awk '/^## / { if (++count > 1) exit } count == 1' CHANGELOG.md >"$out/notes.md"

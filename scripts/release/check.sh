@@ -13,12 +13,22 @@ npm=$(node -p 'require("./bindings/node/package.json").version')
 maven=$(sed -n '0,/<version>/s/.*<version>\(.*\)<\/version>.*/\1/p' bindings/jvm/pom.xml)
 [ "$npm" = "$version" ] || fail "bindings/node/package.json has $npm, Cargo.toml $version"
 [ "$maven" = "$version" ] || fail "bindings/jvm/pom.xml has $maven, Cargo.toml $version"
+for file in docs/guide/jvm.md examples/duplicates/pom.xml examples/duplicates/build.gradle examples/key-value/pom.xml \
+  crates/cli/peers/jvm/driver/pom.xml; do
+  named=$(grep -ohE '<version>[0-9.]+</version>|dev\.smallfry:smallfry:[0-9.]+' "$file" | grep -c -F "$version" || true)
+  [ "$named" -gt 0 ] || fail "$file does not name version $version"
+done
 others=$(sed -n 's/^\(smallfry[a-z-]*\) = { path = "crates[^}]*version = "\(.*\)" }$/\1 \2/p' Cargo.toml | grep -v " $version\$" || true)
 [ -z "$others" ] || fail "Cargo.toml asks for other versions of its own crates: $others"
 
 say 'crates: packed, and built from the packages'
 cargo publish --workspace --dry-run
-RUSTDOCFLAGS='-D warnings' cargo doc -q --no-deps -p smallfry --all-features
+for crate in "$target"/package/*-"$version".crate; do
+  [ "$(tar -tf "$crate" | grep -c '/LICENSE-')" = 2 ] || fail "$crate has no licences"
+done
+export RUSTDOCFLAGS='-D warnings'
+cargo doc -q --no-deps --workspace --exclude smallfry-node --exclude smallfry-jvm
+cargo doc -q --no-deps -p smallfry --all-features
 
 say 'the oldest Rust: no dependency asks for a newer one'
 oldest=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml)
@@ -55,6 +65,11 @@ for command in "$target"/npm/systems/*/smallfry; do
   size=$(stat -c %s "$command")
   say "$command has $size bytes"
 done
+
+if [ -d "$target/cross" ]; then
+  say 'the archives of the command'
+  scripts/release/archives.sh
+fi
 
 say 'Maven: the artifacts, and programs that are built from them'
 make --no-print-directory artifact-tests

@@ -11,6 +11,8 @@
 //! | `sync`, `jobs`, `bulk`, `closes`, `package_json` | the functions that JavaScript calls |
 //! | `exit`, `delivery` | the end of the process; results on their way back |
 
+#![allow(unsafe_code, reason = "Node-API and V8 are called by pointers")]
+
 mod accepted;
 mod algorithm;
 mod bounded_queue;

@@ -213,6 +213,32 @@ fn rm_later_refuses_and_fails_as_rm_does() {
     assert_eq!(fs::read_dir(place.path("from")).unwrap().count(), 1);
 }
 
+/// A note says what is removed without a question.
+#[cfg(unix)]
+#[test]
+fn rm_later_takes_notes_from_no_other_user() {
+    use std::os::unix::fs::{MetadataExt as _, chown};
+    let place = Place::new();
+    assert!(rm_later(&place, "from").status.success());
+    wait_until_removed(&place);
+    let notes = place.path("state/smallfry/removing");
+    assert_eq!(fs::metadata(&notes).unwrap().mode() & 0o777, 0o700);
+
+    if !rustix::process::geteuid().is_root() {
+        common::skip_unless(false, "a directory of another user needs root");
+        return;
+    }
+    let left = place.path(".dist.x.smallfry");
+    fs::create_dir(&left).unwrap();
+    make_slots(&place, [&slot_of(&left, "")]);
+    chown(&notes, Some(65_534), None).unwrap();
+    fs::create_dir(place.path("from")).unwrap();
+    // It is removed at once, and what the note names stays.
+    assert!(rm_later(&place, "from").status.success());
+    assert!(!place.path("from").exists());
+    assert!(left.exists());
+}
+
 /// A reader of the caller's pipe would otherwise wait until all is removed.
 #[cfg(windows)]
 #[test]

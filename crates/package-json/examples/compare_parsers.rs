@@ -25,6 +25,8 @@
 //! - simdjson: the tape of the C++ library; no crate that builds offers more of it. Node uses
 //!   On-Demand, which does less.
 
+#![allow(unsafe_code, reason = "it calls other libraries")]
+
 use std::error::Error;
 use std::hint::black_box;
 use std::path::Path;

@@ -10,6 +10,8 @@
 //! <https://arxiv.org/abs/1902.08318>; Keiser, Lemire: *On-Demand JSON: A Better Way to Parse
 //! Documents?*, 2023, <https://arxiv.org/abs/2312.17149>.
 
+#![allow(unsafe_code, reason = "it has instructions for vectors")]
+
 mod classify;
 #[cfg(test)]
 mod reference;

@@ -7,6 +7,8 @@
 //! round runs all rows of a table, and every other round runs them backwards, since a write after a
 //! rename is slower in any row. Medians, in microseconds.
 
+#![allow(unsafe_code, reason = "it calls other libraries")]
+
 #[cfg(target_os = "linux")]
 #[allow(clippy::unwrap_used, reason = "whoever runs it sees what failed")]
 fn main() {

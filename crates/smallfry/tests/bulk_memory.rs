@@ -4,6 +4,7 @@
 //! Memory that is kept for too long, or of which too much is kept, would be worse. Nothing here
 //! looks at the time: page faults and resident pages are counted, and waiting ends when the memory
 //! is back.
+#![allow(unsafe_code, reason = "it calls the system")]
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -4,6 +4,7 @@
 //! hangs.
 //!
 //! Tests that affect the whole process run in a child process.
+#![allow(unsafe_code, reason = "it calls the system")]
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

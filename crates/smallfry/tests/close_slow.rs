@@ -1,6 +1,7 @@
 //! Files that are slow to close, or fail to close, on a simulated disk that is really mounted; and
 //! pending closes when the process ends or forks. A fake would not show whether a path can still be
 //! found, whether a descriptor stays open, or what a child inherits.
+#![allow(unsafe_code, reason = "it calls the system")]
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -1,6 +1,7 @@
 //! Failures while a file is flushed or replaced, on real file systems. Each step that can fail is
 //! made to. The old contents must be whole, the error must name its operation and path, and nothing
 //! may be left behind.
+#![allow(unsafe_code, reason = "it calls the system")]
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -1,6 +1,7 @@
 //! Digests of files and trees. A digest that is wrong, or that two different trees share, is found
 //! by nobody later. So digests are compared with published ones, with git, with hashing in one
 //! piece, and with a second implementation of docs/tree-digest.md.
+#![allow(unsafe_code, reason = "it calls the system")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;

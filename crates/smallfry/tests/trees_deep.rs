@@ -1,5 +1,6 @@
 //! Trees deeper than a process may have files open, and deeper than a path may be long. This is the
 //! only test of its file, and hence of its process, whose limit and directory it changes.
+#![allow(unsafe_code, reason = "it calls the system")]
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

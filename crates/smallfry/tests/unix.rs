@@ -1,5 +1,6 @@
 //! Conditions that only Unix has and where code for small files goes wrong: special files, partial
 //! and interrupted calls, full disks, descriptors that stay open.
+#![allow(unsafe_code, reason = "it calls the system")]
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

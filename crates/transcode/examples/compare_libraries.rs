@@ -11,6 +11,8 @@
 //! right before an output in memory, those loads wait for the stores of the round before, and 12
 //! units take twice as long as they should.
 
+#![allow(unsafe_code, reason = "it calls other libraries")]
+
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 

@@ -60,6 +60,11 @@
 //!   be told from a real U+FFFD afterwards.
 //! - [`decode`] does not repair bytes that are not UTF-8: it returns [`Decoded::Invalid`].
 
+#![allow(
+    unsafe_code,
+    reason = "it has instructions for vectors, and a library in C++"
+)]
+
 mod avx2;
 mod avx512;
 mod convert;

@@ -19,6 +19,8 @@
 //! own. A bulk call is one call from Java, and calls back once for each piece. No reference to an
 //! object is kept from call to call, and no array is held in place during a system call.
 
+#![allow(unsafe_code, reason = "JNI is called by pointers")]
+
 mod entry;
 mod options;
 mod read;

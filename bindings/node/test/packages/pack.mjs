@@ -49,7 +49,7 @@ for (const system of systems) {
   copyLicenses(place);
   fs.writeFileSync(path.join(place, 'README.md'), `# ${own.name}\n\nThe native parts of [smallfry](https://github.com/smallfry/smallfry#readme) for ${name}.\n`);
   // The command needs no addon, and a library no command: both files are all that is here.
-  writeJson(file, { ...own, files: [own.main, command], preferUnplugged: true, repository: manifest.repository, publishConfig: manifest.publishConfig });
+  writeJson(file, { ...own, files: [own.main, command, 'LICENSE-*'], preferUnplugged: true, repository: manifest.repository, publishConfig: manifest.publishConfig });
   packed.push(place);
 }
 

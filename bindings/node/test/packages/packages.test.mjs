@@ -113,6 +113,13 @@ test('without the package of the system, node:fs does the work and the command s
   assert.match(command.stderr, /smallfry-linux-.* is not installed/);
 });
 
+test('both packages have the licences', () => {
+  for (const archive of [rootArchive, systemArchive]) {
+    const licenses = run('tar', ['-tf', archive]).split('\n').filter((name) => name.includes('LICENSE'));
+    assert.deepStrictEqual(licenses.sort(), ['package/LICENSE-APACHE', 'package/LICENSE-MIT']);
+  }
+});
+
 test('publint and arethetypeswrong find nothing', () => {
   run(process.execPath, [path.join(tools, 'publint/src/cli.js'), '--strict', '--pack', 'false', path.join(packages, 'smallfry')]);
   run(process.execPath, [path.join(tools, '@arethetypeswrong/cli/dist/index.js'), rootArchive, '--no-emoji']);

@@ -2,6 +2,8 @@
 //!
 //! Formats: <https://man7.org/linux/man-pages/man5/proc.5.html>.
 
+#![allow(unsafe_code, reason = "it calls the system")]
+
 use super::{FileSystem, Host, field, number};
 use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags, major, minor, statvfs, syncfs};
 use std::fs::{File, read_to_string};

@@ -23,7 +23,7 @@ Examples:
 To crash a program: mount DIR with --crash, run the program on it, and press Ctrl-C at any time. DIR
 then shows what survived, until the next Ctrl-C. The directory itself keeps everything that was
 written. A program can report that data is safe: it looks up a file .smallfry-ack-NAME, which never
-exists. After the crash the command prints the NAMEs that were looked up before it. docs/design.md
+exists. After the crash the command prints the NAMEs that were looked up before it. docs/slow.md
 tells what can be lost, and when.
 
 Needs Linux and root. smallfry slow --list prints the profiles, the parameters and their sources.")]
@@ -53,7 +53,7 @@ pub(crate) struct Arguments {
     /// Fail calls of an operation with this error; may be repeated
     ///
     /// N selects the calls: 3 is the third call, 3+ the third and all later ones, every3 every
-    /// third.
+    /// third. The operation any counts all calls.
     #[arg(long, value_name = "OPERATION:N:ERRNO")]
     fail: Vec<Fault>,
 

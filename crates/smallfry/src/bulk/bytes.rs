@@ -1,5 +1,7 @@
 //! The contents of one file.
 
+#![allow(unsafe_code, reason = "memory is filled by reads, not by zeros first")]
+
 use std::fmt;
 use std::mem::MaybeUninit;
 use std::ops::Deref;

@@ -1,5 +1,10 @@
 //! A file that the closer closes when it is dropped.
 
+#![allow(
+    unsafe_code,
+    reason = "the value is taken out of a wrapper of the same size"
+)]
+
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};

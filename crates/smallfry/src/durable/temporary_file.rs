@@ -37,10 +37,19 @@ impl TemporaryFile {
         target: &Path,
         mode: u32,
     ) -> Result<(Self, OwnedFile), Error> {
+        Self::create_as(base, || target.with_file_name(new_name(target)), mode)
+    }
+
+    /// Creates a new file at the first of these paths at which nothing is.
+    fn create_as(
+        base: &Base,
+        mut path: impl FnMut() -> PathBuf,
+        mode: u32,
+    ) -> Result<(Self, OwnedFile), Error> {
         let flags = raw::O_WRONLY | raw::O_CREAT | raw::O_EXCL;
         let mut tries = 1;
         loop {
-            let path = target.with_file_name(new_name(target));
+            let path = path();
             match base.open(&path, flags, mode) {
                 Ok(file) => {
                     let temporary = Self {
@@ -153,6 +162,24 @@ pub(super) fn remove_all(directory: &Path, unused: Duration) -> Result<Vec<PathB
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_or_link_that_others_have_planted_is_never_opened() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        fs::write(path("planted"), "kept").unwrap();
+        let mut names = vec!["new", "planted"];
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(path("outside"), path("link")).unwrap();
+            names.push("link");
+        }
+        let name = || path(names.pop().unwrap());
+        let (temporary, _file) = TemporaryFile::create_as(&Base::default(), name, 0o600).unwrap();
+        assert_eq!(temporary.path(), path("new"));
+        assert_eq!(fs::read(path("planted")).unwrap(), b"kept");
+        assert!(!path("outside").exists());
+    }
 
     #[test]
     fn is_temporary_accepts_names_that_new_name_makes_and_no_others() {

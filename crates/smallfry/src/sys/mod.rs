@@ -3,6 +3,8 @@
 //! `unix.rs` and `windows.rs` hold the same free functions with the same signatures. One of them is
 //! compiled. `linux.rs` and `macos.rs` hold the functions that differ among Unix systems.
 
+#![allow(unsafe_code, reason = "it calls the system")]
+
 #[cfg(not(any(unix, windows)))]
 compile_error!("smallfry supports Unix and Windows only");
 

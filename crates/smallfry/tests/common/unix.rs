@@ -1,5 +1,7 @@
 //! Helpers of several test files on Unix.
 
+#![allow(unsafe_code, reason = "it calls the system")]
+
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::{self, File, Permissions};
 use std::os::unix::ffi::OsStrExt;

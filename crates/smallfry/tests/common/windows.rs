@@ -1,5 +1,7 @@
 //! Helpers of several test files on Windows, with those of `unix.rs` that both have.
 
+#![allow(unsafe_code, reason = "it calls the system")]
+
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io;

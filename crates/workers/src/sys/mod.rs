@@ -2,6 +2,8 @@
 //!
 //! `unix.rs` and `windows.rs` hold the same functions; one of them is compiled.
 
+#![allow(unsafe_code, reason = "it calls the system")]
+
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;

@@ -2,6 +2,8 @@
 //! use the terminal. `wait4` reports the processor time of a process and its waited-for
 //! descendants.
 
+#![allow(unsafe_code, reason = "it calls the system")]
+
 use super::processor::Processor;
 use crate::process::child::{End, reap, until_ended};
 use crate::process::interrupt::{Running, lock};

@@ -3,6 +3,8 @@
 //! A page must not go back to the system while a slot on it is in use, or before the last access to
 //! it is over. `make test-model` runs these tests.
 
+#![allow(unsafe_code, reason = "it lends memory as the mapping does")]
+
 use std::sync::{Arc, Mutex};
 
 use loom::cell::UnsafeCell;

@@ -1,5 +1,7 @@
 //! The ways that only Linux has.
 
+#![allow(unsafe_code, reason = "it calls the system")]
+
 use super::super::prelude::*;
 use super::case::Flushing;
 use super::native::{Target, Work};

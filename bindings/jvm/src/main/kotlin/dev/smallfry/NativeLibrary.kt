@@ -95,7 +95,7 @@ internal object NativeLibrary {
 
     private fun unpackAndLoad(beneath: Path, bytes: ByteArray) {
         if (isWindows) removeOlder(beneath)
-        val directory = Files.createTempDirectory(beneath, PREFIX, *ofOwner("rwx------"))
+        val directory = makeDirectory(beneath)
         val file = directory.resolve(System.mapLibraryName("smallfry_jvm"))
         try {
             Files.newByteChannel(file, setOf(CREATE_NEW, WRITE), *ofOwner("rwx------")).use { channel ->
@@ -109,6 +109,9 @@ internal object NativeLibrary {
             if (attempt { Files.deleteIfExists(file) } == null) attempt { Files.deleteIfExists(directory) }
         }
     }
+
+    /** Makes a directory that is new, and that other users can neither write to nor enter. */
+    internal fun makeDirectory(beneath: Path): Path = Files.createTempDirectory(beneath, PREFIX, *ofOwner("rwx------"))
 
     private fun ofOwner(permissions: String): Array<FileAttribute<*>> =
         if ("posix" in FileSystems.getDefault().supportedFileAttributeViews()) {

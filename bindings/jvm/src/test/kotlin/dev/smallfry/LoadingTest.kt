@@ -4,6 +4,7 @@ import java.io.File
 import java.net.URLClassLoader
 import java.nio.file.Files
 import java.nio.file.Path
+import java.nio.file.attribute.PosixFilePermissions
 import kotlin.io.path.createDirectory
 import kotlin.io.path.writeText
 import kotlin.test.assertEquals
@@ -38,6 +39,13 @@ class LoadingTest {
         val ended = child(temporary(tmp))
         assertEquals("loaded\nloaded\n", ended)
         assertEquals(emptyList(), tmp.toFile().list()?.toList())
+    }
+
+    @Test
+    fun `the library is unpacked into a new directory of the user alone`() {
+        val made = List(2) { NativeLibrary.makeDirectory(directory) }
+        assertEquals(2, made.toSet().size)
+        for (path in made) assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(path)))
     }
 
     @Test
