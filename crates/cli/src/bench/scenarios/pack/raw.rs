@@ -128,10 +128,11 @@ impl Work for Packed<'_> {
     }
 }
 
+#[allow(clippy::useless_conversion, reason = "a mode has 16 bits on macOS")]
 fn header(facts: &Stat, kind: EntryType, size: usize) -> Header {
     let mut header = Header::new_gnu();
     header.set_entry_type(kind);
-    header.set_mode(facts.st_mode & 0o7777);
+    header.set_mode(u32::from(facts.st_mode) & 0o7777);
     header.set_uid(u64::from(facts.st_uid));
     header.set_gid(u64::from(facts.st_gid));
     header.set_mtime(u64::try_from(facts.st_mtime).unwrap_or(0));

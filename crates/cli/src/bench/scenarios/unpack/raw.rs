@@ -5,7 +5,7 @@
 
 use super::super::prelude::*;
 use crate::bench::runtime::native::share::share;
-use rustix::fs::{CWD, Mode, OFlags, Timespec, Timestamps};
+use rustix::fs::{CWD, Mode, OFlags, RawMode, Timespec, Timestamps};
 use rustix::process::umask;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -89,7 +89,7 @@ impl Made {
             target: entry.link_name()?.map(Into::into),
             place: entry.raw_file_position(),
             size: entry.size(),
-            mode: Mode::from_raw_mode(header.mode()? & 0o777),
+            mode: Mode::from_raw_mode((header.mode()? & 0o777) as RawMode),
             modified: header.mtime()?.cast_signed(),
         })
     }
