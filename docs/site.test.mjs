@@ -1,5 +1,5 @@
-// The site that `make docs` has built: every link leads somewhere, the references too, and pages can be
-// read in a browser without an error.
+// The site that `make docs` has built: every link leads somewhere, the references too, and a browser
+// shows each page without an error.
 //
 // SMALLFRY_SCREENSHOTS names a directory for pictures.
 

@@ -150,7 +150,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     json: bool,
 
-    /// What to copy, then the directory to copy into, or the name of the copy
+    /// Paths to copy, then the directory to copy into, or the name of the copy
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
 }

@@ -1,9 +1,8 @@
 //! A tree copied in raw system calls.
 
 use super::super::prelude::*;
-use super::super::shared::raw_trees::{DIRECTORY, Work, mode_of, run};
+use super::super::shared::raw_trees::{DIRECTORY, Work, mask, mode_of, run};
 use rustix::fs::{CWD, Dir, FileType, Mode, OFlags};
-use rustix::process::umask;
 use std::ffi::CStr;
 use std::io::Read as _;
 use std::os::fd::OwnedFd;
@@ -13,8 +12,7 @@ use std::os::fd::OwnedFd;
 /// For a file these are `openat`, `fstat`, `openat`, `read` and `write` until all is copied, and
 /// two times `close`; and `fchmod` if the umask takes permissions away.
 pub(super) fn copy(from: &Path, to: &Path, threads: usize) -> io::Result<()> {
-    let mask = umask(Mode::empty());
-    umask(mask);
+    let mask = mask();
     let from = rustix::fs::openat(CWD, from, DIRECTORY, Mode::empty())?;
     rustix::fs::mkdirat(CWD, to, mode_of(&from)? | Mode::RWXU)?;
     let to = rustix::fs::openat(CWD, to, DIRECTORY, Mode::empty())?;

@@ -1,15 +1,14 @@
 //! The files of a tree hashed in raw system calls.
 
 use super::super::prelude::*;
-use super::super::shared::raw_trees::{DIRECTORY, Work, run};
+use super::super::shared::raw_trees::{DIRECTORY, Work, below, run};
 use super::Function;
 use super::native::Hashing;
 use crate::process::interrupt::lock;
 use rustix::fs::{CWD, Dir, FileType, Mode, OFlags};
-use std::ffi::{CStr, OsStr};
+use std::ffi::CStr;
 use std::fmt::Write as _;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt as _;
 use std::sync::Mutex;
 
 /// Returns a line for each file, in any order: its digest and path.
@@ -55,7 +54,7 @@ impl Work for Hashed<'_> {
 
     fn enter(&self, name: &CStr) -> io::Result<Self> {
         let directory = rustix::fs::openat(self.directory.fd()?, name, DIRECTORY, Mode::empty())?;
-        let path = self.path.join(OsStr::from_bytes(name.to_bytes()));
+        let path = below(&self.path, name);
         Self::of(self.function, directory, path, self.lines)
     }
 
@@ -72,7 +71,7 @@ impl Work for Hashed<'_> {
                 length => hashing.update(&buffer[..length]),
             }
         }
-        let path = self.path.join(OsStr::from_bytes(name.to_bytes()));
+        let path = below(&self.path, name);
         // Writing into a string cannot fail.
         let _ = writeln!(lock(self.lines), "{}  {}", hashing.finish(), path.display());
         Ok(())

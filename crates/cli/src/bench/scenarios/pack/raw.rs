@@ -4,7 +4,7 @@
 //! write at the same time.
 
 use super::super::prelude::*;
-use super::super::shared::raw_trees::{BUFFER, DIRECTORY, Work, run};
+use super::super::shared::raw_trees::{BUFFER, DIRECTORY, Work, below, run};
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 use std::ffi::{CStr, OsStr};
 use std::fs::File;
@@ -106,12 +106,12 @@ impl Work for Packed<'_> {
 
     fn enter(&self, name: &CStr) -> io::Result<Self> {
         let directory = rustix::fs::openat(self.directory.fd()?, name, DIRECTORY, Mode::empty())?;
-        let path = self.path.join(OsStr::from_bytes(name.to_bytes()));
+        let path = below(&self.path, name);
         Self::of(directory, path, self.archive)
     }
 
     fn entry(&self, name: &CStr, kind: FileType, buffer: &mut [u8]) -> io::Result<()> {
-        let path = self.path.join(OsStr::from_bytes(name.to_bytes()));
+        let path = below(&self.path, name);
         match kind {
             FileType::RegularFile => self.file(name, &path, buffer),
             FileType::Symlink => {

@@ -1,5 +1,5 @@
-//! A walk of a tree in raw system calls beneath open directories, for rows that copy, remove, hash or
-//! pack it.
+//! A walk of a tree in raw system calls beneath open directories, for rows that copy, remove, hash
+//! or pack it.
 //!
 //! Threads share pieces of directories on a stack. The last piece of a directory closes it, so few
 //! directories are open at once.
@@ -7,13 +7,15 @@
 use super::prelude::*;
 use crate::process::interrupt::lock;
 use rustix::fs::{Dir, FileType, Mode, OFlags};
-use std::ffi::{CStr, CString};
+use rustix::process::umask;
+use std::ffi::{CStr, CString, OsStr};
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
 /// The maximum number of files that a thread takes at a time.
-const PIECE: usize = 8;
+pub(crate) const PIECE: usize = 8;
 /// The size of a thread's buffer.
 pub(crate) const BUFFER: usize = 128 << 10;
 
@@ -23,6 +25,19 @@ pub(crate) const DIRECTORY: OFlags = OFlags::DIRECTORY
 
 pub(crate) fn mode_of(file: &OwnedFd) -> io::Result<Mode> {
     Ok(Mode::from_raw_mode(rustix::fs::fstat(file)?.st_mode))
+}
+
+/// Returns the permissions that the process takes away from what it makes. They can only be read
+/// by setting them.
+pub(crate) fn mask() -> Mode {
+    let mask = umask(Mode::empty());
+    umask(mask);
+    mask
+}
+
+/// Returns the path of an entry of the directory at `path`.
+pub(crate) fn below(path: &Path, name: &CStr) -> PathBuf {
+    path.join(OsStr::from_bytes(name.to_bytes()))
 }
 
 /// An open directory of a tree, and the work on its entries.

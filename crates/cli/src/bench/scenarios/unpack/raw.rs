@@ -4,27 +4,21 @@
 //! each a few of one directory.
 
 use super::super::prelude::*;
+use super::super::shared::raw_trees::{BUFFER, PIECE, mask};
 use crate::bench::runtime::native::share::share;
 use rustix::fs::{CWD, Mode, OFlags, RawMode, Timespec, Timestamps};
-use rustix::process::umask;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt as _;
 use tar::{Archive, Entry, EntryType};
 
-/// The maximum number of entries that a thread takes at a time.
-const PIECE: usize = 8;
-/// The size of a thread's buffer.
-const BUFFER: usize = 128 << 10;
-
 /// Unpacks an archive into an empty directory.
 ///
 /// For a file these are `read` and `lseek` for its header, `openat`, `pread` and `write` until all
 /// is copied, `utimensat` and `close`; and `fchmod` if the umask takes permissions away.
 pub(super) fn unpack(archive: &Path, to: &Path, threads: usize) -> io::Result<()> {
-    let mask = umask(Mode::empty());
-    umask(mask);
+    let mask = mask();
     let archive = File::open(archive)?;
     let mut directories: Vec<(PathBuf, Made)> = Vec::new();
     let mut pieces: Vec<Piece> = Vec::new();
