@@ -5,6 +5,7 @@
 //! row writes its output into a file: a line for each file, or the digest of the tree. The output
 //! is compared with that of `std::fs` on one thread.
 
+mod hashing;
 mod native;
 mod raw;
 

@@ -1,8 +1,8 @@
 //! The rows in Rust, and the expected outputs.
 
 use super::super::prelude::*;
+use super::hashing::Hashing;
 use super::{Function, Request, raw};
-use sha2::{Digest as _, Sha256};
 use smallfry::hash::{Algorithm, Digest, Hasher};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
@@ -56,35 +56,6 @@ fn hash(function: Function, contents: &[u8]) -> Digest {
     let mut hashing = Hashing::new(function);
     hashing.update(contents);
     hashing.finish()
-}
-
-/// A digest in the making.
-pub(super) enum Hashing {
-    Sha256(Sha256),
-    Blake3(Box<blake3::Hasher>),
-}
-
-impl Hashing {
-    pub(super) fn new(function: Function) -> Self {
-        match function {
-            Function::Sha256 => Self::Sha256(Sha256::new()),
-            Function::Blake3 => Self::Blake3(Box::default()),
-        }
-    }
-
-    pub(super) fn update(&mut self, contents: &[u8]) {
-        match self {
-            Self::Sha256(hasher) => hasher.update(contents),
-            Self::Blake3(hasher) => drop(hasher.update(contents)),
-        }
-    }
-
-    pub(super) fn finish(self) -> Digest {
-        match self {
-            Self::Sha256(hasher) => (&hasher.finalize().0).into(),
-            Self::Blake3(hasher) => hasher.finalize().as_bytes().into(),
-        }
-    }
 }
 
 fn hash_directory(function: Function, directory: &Path) -> io::Result<Digest> {

@@ -3,7 +3,7 @@
 use super::super::prelude::*;
 use super::super::shared::raw_trees::{DIRECTORY, Work, below, run};
 use super::Function;
-use super::native::Hashing;
+use super::hashing::Hashing;
 use crate::process::interrupt::lock;
 use rustix::fs::{CWD, Dir, FileType, Mode, OFlags};
 use std::ffi::CStr;
