@@ -61,7 +61,7 @@ test('each page and reference is shown without an error, also on a telephone', {
   try {
     const page = await browser.newPage();
     const said = [];
-    // The references are made by other tools, and complain a little.
+    // Other tools make the references, whose pages write warnings to the console.
     const say = (text) => page.url().includes('/api/') || said.push(`${page.url()}: ${text}`);
     page.on('console', (message) => ['error', 'warn'].includes(message.type()) && say(message.text()));
     page.on('pageerror', (error) => say(String(error)));
