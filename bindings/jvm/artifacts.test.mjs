@@ -93,6 +93,9 @@ describe('artifacts', { concurrency: true }, () => {
     for (const name of ['make-artifacts.sh', 'pom.xml', 'src', 'target/native']) {
       fs.cpSync(path.join(here, name), path.join(again, name), { recursive: true });
     }
+    for (const name of ['LICENSE-APACHE', 'LICENSE-MIT']) {
+      fs.copyFileSync(path.join(here, '../..', name), path.join(again, '../..', name));
+    }
     await run('sh', [path.join(again, 'make-artifacts.sh'), path.join(directory, 'repository')]);
     for (const name of jars) {
       const second = fs.readFileSync(path.join(directory, 'repository/dev/smallfry/smallfry', version, name));
