@@ -5,7 +5,7 @@ use std::io;
 use std::os::windows::ffi::OsStrExt;
 use std::path::Path;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use windows_sys::Win32::Foundation::{
     ERROR_ACCESS_DENIED, ERROR_CANT_RESOLVE_FILENAME, ERROR_FILE_NOT_FOUND, ERROR_LOCK_VIOLATION,
@@ -22,7 +22,8 @@ pub(crate) const TOO_MANY_LINKS: Errno = Errno(ERROR_CANT_RESOLVE_FILENAME.cast_
 /// The error for a name that does not exist.
 pub(crate) const NOTHING_THERE: Errno = Errno(ERROR_FILE_NOT_FOUND.cast_signed());
 
-/// The time for which a refusal that may pass is retried.
+/// The pauses, taken together, after which a refusal that may pass is final. They are counted, and not
+/// the time: a thread that got no processor meanwhile has not tried.
 pub(super) const MAX_WAIT: Duration = Duration::from_secs(1);
 
 /// The first pause between two attempts. Each pause is twice the one before, up to [`MAX_PAUSE`].
@@ -77,20 +78,21 @@ fn with_backoff(to: &Path, rename: impl Fn() -> io::Result<()>) -> io::Result<()
     retry(MAX_WAIT, |error| may_pass(error, to), rename)
 }
 
-/// Retries `call` while its error may pass, for `max_wait` at most.
+/// Retries `call` while its error may pass, with pauses that add up to `max_wait` at most.
 pub(super) fn retry<T, E>(
     max_wait: Duration,
     may_pass: impl Fn(&E) -> bool,
     call: impl Fn() -> Result<T, E>,
 ) -> Result<T, E> {
-    let began = Instant::now();
+    let mut waited = Duration::ZERO;
     let mut pause = FIRST_PAUSE;
     loop {
         match call() {
-            Err(error) if may_pass(&error) && began.elapsed() < max_wait => {}
+            Err(error) if may_pass(&error) && waited < max_wait => {}
             done => return done,
         }
         thread::sleep(pause);
+        waited += pause;
         pause = (pause * 2).min(MAX_PAUSE);
     }
 }
