@@ -26,6 +26,11 @@ impl Caches {
         self.open.borrow().get(&number).cloned()
     }
 
+    /// Drops all caches.
+    pub(crate) fn release(&self) {
+        self.open.take();
+    }
+
     /// Takes a cache out.
     pub(crate) fn take(&self, number: i32) -> Option<Cache> {
         self.open.borrow_mut().remove(&number)

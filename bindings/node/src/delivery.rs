@@ -143,6 +143,9 @@ unsafe extern "C" fn leave(delivery: *mut c_void) {
     for commit in commits {
         commit.finish();
     }
+    // An ended worker should leave no memory behind, and nobody asks for its results.
+    drop((delivery.arrived.take(), delivery.ready.take()));
+    delivery.environment.release();
 }
 
 /// `finish()`: waits until every accepted write is done, for runtimes that do not run `atexit`

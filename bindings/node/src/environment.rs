@@ -111,6 +111,14 @@ impl Environment {
         result
     }
 
+    /// Frees what it keeps between calls, once it ends. Itself it stays, as hooks of others that run
+    /// later may still call a function.
+    pub(crate) fn release(&self) {
+        self.strings.release();
+        self.caches.release();
+        self.reading.take();
+    }
+
     /// Keeps the event loop alive until [`release_loop`](Self::release_loop) was called as often.
     /// Returns true if something else keeps it alive already.
     pub(crate) fn hold_loop(&self, env: sys::napi_env) -> bool {

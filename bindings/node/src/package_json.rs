@@ -81,10 +81,12 @@ impl LookUps {
     }
 }
 
-/// Ends the environment, and the memory of its counter.
+/// Ends the environment, whose counter and last answer go.
 unsafe extern "C" fn leave(look_ups: *mut c_void) {
     // SAFETY: registered with the state, which is never freed.
-    unsafe { &*look_ups.cast::<LookUps>() }.drop_counter();
+    let look_ups = unsafe { &*look_ups.cast::<LookUps>() };
+    look_ups.drop_counter();
+    look_ups.found.take();
 }
 
 /// A number in an environment's memory. It is raised when answers that JavaScript remembers may no

@@ -45,6 +45,11 @@ impl Strings {
         }
     }
 
+    /// Frees the buffers. The next call allocates anew.
+    pub(crate) fn release(&self) {
+        self.buffers.take();
+    }
+
     /// Tells whether strings are read where the engine keeps them, so that strings of any length
     /// may be passed whole.
     pub(crate) fn in_place(&self) -> bool {

@@ -171,10 +171,13 @@ testNeeding(needs.proc, '50 workers that end with calls in flight leave no threa
   const target = fresh();
   const result = await runScript(directory, `${WRITES}
     const { Worker, isMainThread, parentPort } = require('node:worker_threads');
-    // Threads for a burst end after a tenth of a second without work.
-    const threads = async () => {
-      await new Promise((resolve) => setTimeout(resolve, 500));
-      return fs.readdirSync('/proc/self/task').length;
+    // Threads for a burst end after a tenth of a second without work, and later on a busy machine.
+    const threads = async (enough) => {
+      for (let wait = 0; ; wait += 500) {
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        const count = fs.readdirSync('/proc/self/task').length;
+        if (count <= enough || wait >= 10_000) return count;
+      }
     };
     async function main() {
       smallfry.writeFileSync(path.join(directory, 'churn'), 'x'.repeat(5000));
@@ -187,9 +190,9 @@ testNeeding(needs.proc, '50 workers that end with calls in flight leave no threa
           worker.on('exit', resolve);
         })));
         for (let i = 0; i < 20; i += 1) await smallfry.promises.readFile(__filename);
-        if (round === 1) first = await threads();
+        if (round === 1) first = await threads(Infinity);
       }
-      console.log(JSON.stringify({ first, last: await threads() }));
+      console.log(JSON.stringify({ first, last: await threads(first + 4) }));
     }
     if (isMainThread) main();
     else {
@@ -205,6 +208,24 @@ testNeeding(needs.proc, '50 workers that end with calls in flight leave no threa
   assert.strictEqual(result.code, 0, result.stderr);
   const { first, last } = JSON.parse(result.stdout);
   assert.ok(last <= first + 4, `${first} threads after 10 workers, ${last} after 50`);
+});
+
+testNeeding(needs.proc, 'a worker that ends leaves no memory', async () => {
+  const { stdout, stderr } = await runScript(directory, `
+    const { Worker, isMainThread } = require('node:worker_threads');
+    const end = () => new Promise((resolve) => new Worker(__filename).on('exit', resolve));
+    async function main() {
+      const resident = async (workers) => {
+        for (let i = 0; i < workers; i += 1) await end();
+        return process.memoryUsage.rss();
+      };
+      const before = await resident(10);
+      console.log(((await resident(40)) - before) / 2 ** 20);
+    }
+    if (isMainThread) main();
+    // The longest text whose UTF-8 form is kept, of 4 MiB.
+    else smallfry.writeFileSync(path.join(directory, 'text'), '\u20ac'.repeat(1_390_000));`);
+  assert.ok(Number(stdout) < 80, `${stdout} MiB more after 40 workers${stderr}`);
 });
 
 testNeeding(needs.proc, 'thousands of calls use few threads', async () => {

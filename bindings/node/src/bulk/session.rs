@@ -485,10 +485,8 @@ impl Sessions {
     /// Ends all sessions: accepted writes are done, reads are dropped. Returns the barriers to
     /// finish when all entries have run.
     pub(crate) fn leave(&self, env: sys::napi_env) -> Vec<Arc<Commit>> {
-        let mut open = self.open.borrow_mut();
-        let commits = open
-            .drain()
-            .filter_map(|(_, session)| session.live().leave(env));
-        commits.collect()
+        let open = self.open.take().into_values();
+        open.filter_map(|session| session.live().leave(env))
+            .collect()
     }
 }
