@@ -35,7 +35,10 @@ export RUSTC_BOOTSTRAP=1
 for sanitizer in ${1:-address thread}; do
   export CARGO_TARGET_DIR=$target/sanitized-$sanitizer RUSTFLAGS=-Zsanitizer=$sanitizer
   case $sanitizer in
-    address) library=$(runtime asan) ;;
+    address)
+      library=$(runtime asan)
+      RUSTFLAGS+=" -Cforce-frame-pointers" # So that reports name the callers.
+      ;;
     thread)
       library=$(runtime tsan)
       # Locks and atomics of a standard library that is not watched would look like races.
