@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # `make install-tests`: makes three bare Debian systems, with only Node, only cargo and only a JDK, and
 # in each installs what a release publishes and runs what the README begins with. They have no network.
-# As root; it takes about 10 minutes.
+# As root; it takes about 17 minutes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
