@@ -254,6 +254,9 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
     }
 
     pub(crate) fn entry(&self, index: usize, input: T::Input) -> Entry<T::Input> {
+        if self.task.is_request(&input) {
+            self.workers.are_for_requests();
+        }
         Entry {
             index,
             weight: self.task.weight(&input),
@@ -563,7 +566,7 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
             return done(self.task.cancelled(input), weight);
         }
         let start = meter.start();
-        let mut context = TaskContext::new(room, index, weight == 0);
+        let mut context = TaskContext::new(room, &self.workers, index, weight == 0);
         let output = self.task.run(scratch, input, &mut context);
         let Used {
             reserved,

@@ -34,7 +34,9 @@
 //! [`Strategy::Auto`] begins on the calling thread. Operations that compute get as many threads as
 //! there are processors, if there is enough work to pay for a thread. Operations that wait get up
 //! to 64, as long as each step raises the throughput. All `Auto` batches of a process share 64
-//! threads. [`Strategy::Threads`] names a number instead.
+//! threads. Where each operation is a [request](Task::is_request) to a server, these numbers are
+//! 256, and the server may ask for [fewer](TaskContext::slow_down). [`Strategy::Threads`] names a
+//! number instead.
 //!
 //! # What is not promised
 //!
@@ -76,7 +78,7 @@ pub use spawn::{Detached, Spawn, may_start_threads, start_thread};
 pub use stream::Stream;
 pub use sys::{available_cores, thread_cpu_time};
 pub use task::{Task, TaskContext};
-pub use workers::{MAX_WORKERS, Workers};
+pub use workers::{MAX_REQUESTS, MAX_WORKERS, Workers};
 
 /// Its example is tested.
 #[cfg(doctest)]

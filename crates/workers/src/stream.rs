@@ -5,7 +5,7 @@ use std::iter::Fuse;
 use std::panic::resume_unwind;
 use std::time::Duration;
 
-use crate::batch::{Batch, Done};
+use crate::batch::{Batch, Done, Entry};
 use crate::meter::Meter;
 use crate::sync::Arc;
 use crate::task::{Room, Task};
@@ -96,7 +96,13 @@ impl<'a, T: Task + 'a, I: Iterator<Item = T::Input>> Stream<'a, T, I> {
             }
             let alone = self.batch.workers.is_one();
             if alone && self.lent == 0 {
-                return self.do_next_input();
+                let entry = self.next_entry()?;
+                if self.batch.workers.is_one() {
+                    return Some(self.do_input(entry));
+                }
+                // It is the first request, so others should be in flight as well.
+                self.hand_over(vec![entry]);
+                continue;
             }
             if !alone {
                 self.lend();
@@ -123,10 +129,13 @@ impl<'a, T: Task + 'a, I: Iterator<Item = T::Input>> Stream<'a, T, I> {
         self.inputs.next()
     }
 
-    /// Does the next input on this thread, without a lock and without the other workers.
-    fn do_next_input(&mut self) -> Option<Done<T::Output>> {
+    fn next_entry(&mut self) -> Option<Entry<T::Input>> {
         let input = self.next_input()?;
-        let entry = self.batch.entry(self.begun, input);
+        Some(self.batch.entry(self.begun, input))
+    }
+
+    /// Does the next input on this thread, without a lock and without the other workers.
+    fn do_input(&mut self, entry: Entry<T::Input>) -> Done<T::Output> {
         self.begun += 1;
         self.batch.set_remaining(self.known_remaining());
         let mut done = self
@@ -134,7 +143,7 @@ impl<'a, T: Task + 'a, I: Iterator<Item = T::Input>> Stream<'a, T, I> {
             .perform(&mut self.scratch, &mut self.meter, entry, &Consumed);
         done.weight = 0;
         self.batch.recruit();
-        Some(done)
+        done
     }
 
     /// Returns the number of inputs that have not been asked for, if the iterator knows it exactly.
@@ -164,9 +173,12 @@ impl<'a, T: Task + 'a, I: Iterator<Item = T::Input>> Stream<'a, T, I> {
             room = room.saturating_sub(entry.weight);
             entries.push(entry);
         }
-        if entries.is_empty() {
-            return;
+        if !entries.is_empty() {
+            self.hand_over(entries);
         }
+    }
+
+    fn hand_over(&mut self, entries: Vec<Entry<T::Input>>) {
         let count = entries.len();
         self.batch.push_entries(entries, self.known_remaining());
         self.begun += count;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::workers::Workers;
+
 /// The work that a batch does for each input.
 pub trait Task: Send + Sync {
     /// The input of one operation: a name, a request, a job.
@@ -35,6 +37,15 @@ pub trait Task: Send + Sync {
         0
     }
 
+    /// Returns true for an input whose operation is a request to a server, and waits for the
+    /// answer.
+    ///
+    /// With such inputs `Auto` begins with many workers instead of one, and has up to
+    /// [`MAX_REQUESTS`](crate::MAX_REQUESTS).
+    fn is_request(&self, _input: &Self::Input) -> bool {
+        false
+    }
+
     /// Returns a key. Inputs with the same key are done one after the other, in their order.
     fn key(&self, _input: &Self::Input) -> Option<u64> {
         None
@@ -44,6 +55,7 @@ pub trait Task: Send + Sync {
 /// The link of a running task to its batch.
 pub struct TaskContext<'b> {
     room: &'b dyn Room,
+    workers: &'b Workers,
     index: usize,
     /// The task holds no bytes yet that another task may be waiting for.
     may_wait: bool,
@@ -53,9 +65,15 @@ pub struct TaskContext<'b> {
 }
 
 impl<'b> TaskContext<'b> {
-    pub(crate) fn new(room: &'b dyn Room, index: usize, may_wait: bool) -> Self {
+    pub(crate) fn new(
+        room: &'b dyn Room,
+        workers: &'b Workers,
+        index: usize,
+        may_wait: bool,
+    ) -> Self {
         Self {
             room,
+            workers,
             index,
             may_wait,
             reserved: 0,
@@ -83,6 +101,12 @@ impl<'b> TaskContext<'b> {
     /// [`Progress`](crate::Progress), and to the measurement of throughput.
     pub fn moved(&mut self, bytes: usize) {
         self.moved += bytes as u64;
+    }
+
+    /// Says that the server has answered that it gets too many requests. `Auto` then halves the
+    /// number of workers, at most five times a second, and looks for a better one only later.
+    pub fn slow_down(&self) {
+        self.workers.slow_down();
     }
 
     pub(crate) fn into_used(self) -> Used {

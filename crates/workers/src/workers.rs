@@ -1,15 +1,20 @@
 //! The number of workers: how many there are and how many there should be.
 
 use std::sync::atomic::AtomicUsize as ProcessWide;
+use std::time::Duration;
 
 use crate::controller::{Controller, Limits, Sample};
 use crate::options::Strategy;
-use crate::sync::{AtomicUsize, Instant, Mutex, Ordering, PoisonError};
+use crate::sync::{AtomicBool, AtomicUsize, Instant, Mutex, Ordering, PoisonError};
 use crate::sys::available_cores;
 
 /// The maximum number of workers of an [`Auto`](Strategy::Auto) batch, and of all such batches of
 /// the process together.
 pub const MAX_WORKERS: usize = 64;
+
+/// The maximum number of workers of an [`Auto`](Strategy::Auto) batch whose operations are
+/// [requests](crate::Task::is_request), and of all such batches of the process together.
+pub const MAX_REQUESTS: usize = 256;
 
 /// The number of `Auto` worker threads in the whole process.
 static PROCESS_WORKERS: ProcessWide = ProcessWide::new(0);
@@ -37,8 +42,12 @@ pub struct Workers {
     /// `None` if the caller named a number.
     controller: Option<Mutex<Controller>>,
     began: Instant,
+    /// The maximum that the caller has set.
+    max: usize,
     wanted: AtomicUsize,
     active: AtomicUsize,
+    /// Their operations are requests to a server.
+    request: AtomicBool,
 }
 
 impl Workers {
@@ -59,8 +68,10 @@ impl Workers {
         Self {
             controller,
             began: Instant::now(),
+            max: max_workers,
             wanted: AtomicUsize::new(wanted),
             active: AtomicUsize::new(0),
+            request: AtomicBool::new(false),
         }
     }
 
@@ -89,7 +100,7 @@ impl Workers {
         if joined.is_err() {
             return false;
         }
-        if self.enter_process() >= MAX_WORKERS {
+        if self.enter_process() >= self.max_of_process() {
             self.leave();
             return false;
         }
@@ -108,6 +119,16 @@ impl Workers {
         match self.controller {
             Some(_) => PROCESS_WORKERS.fetch_add(1, Ordering::Relaxed),
             None => 0,
+        }
+    }
+
+    /// Returns the number of worker threads that the process may have when another one of these is
+    /// started.
+    fn max_of_process(&self) -> usize {
+        if self.request.load(Ordering::Relaxed) {
+            MAX_REQUESTS
+        } else {
+            MAX_WORKERS
         }
     }
 
@@ -158,13 +179,31 @@ impl Workers {
         self.wanted.store(workers, Ordering::Relaxed);
     }
 
+    /// Allows for as many workers as requests to a server are worth.
+    pub(crate) fn are_for_requests(&self) {
+        if self.controller.is_some() && !self.request.swap(true, Ordering::Relaxed) {
+            self.control(|controller, _| controller.are_for_requests(MAX_REQUESTS.min(self.max)));
+        }
+    }
+
+    /// Has fewer workers, because the server asks for it.
+    pub(crate) fn slow_down(&self) {
+        self.control(Controller::slow_down);
+    }
+
     /// Passes a report to the controller. `remaining` is the number of inputs left, if known.
     pub(crate) fn record(&self, sample: Sample, remaining: Option<usize>) {
+        self.control(|controller, now| controller.record(now, sample, remaining));
+    }
+
+    /// Calls the controller, if there is one, with the time since the beginning. It returns the
+    /// number of workers.
+    fn control(&self, call: impl FnOnce(&mut Controller, Duration) -> usize) {
         let Some(controller) = &self.controller else {
             return;
         };
         let mut controller = controller.lock().unwrap_or_else(PoisonError::into_inner);
-        let wanted = controller.record(self.began.elapsed(), sample, remaining);
+        let wanted = call(&mut controller, self.began.elapsed());
         self.wanted.store(wanted, Ordering::Relaxed);
     }
 }

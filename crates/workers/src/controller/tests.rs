@@ -15,7 +15,8 @@ mod simplest;
 mod simulator;
 
 use super::{Controller, Limits, Sample};
-use profiles::{Profile, gathering_disk, profiles, random_profile, warm};
+use crate::workers::MAX_REQUESTS;
+use profiles::{Profile, gathering_disk, profiles, random_profile, store, warm};
 use proptest::prelude::*;
 use simplest::Simplest;
 use simulator::{Run, World};
@@ -145,6 +146,70 @@ fn a_disk_that_needs_many_requests_gets_them() {
     let least = scores.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
     println!("a disk that needs many requests: (least score, requests, seed) {least:.3?}");
     assert!(least.0 >= 0.75);
+}
+
+#[test]
+fn scores_on_stores() {
+    for latency in [0.001, 0.01, 0.05] {
+        for operations in [2_000, 10_000] {
+            let world = store(latency, operations);
+            let scores: Vec<_> = (first()..first() + seeds())
+                .map(|seed| {
+                    let fixed = FIXED.into_iter().chain([128, MAX_REQUESTS]);
+                    let times = fixed.map(|workers| world.fixed(seed, workers).time);
+                    let best = times.min_by(f64::total_cmp).unwrap();
+                    best / world.requests(seed, MAX_REQUESTS).time
+                })
+                .collect();
+            let mean = scores.iter().sum::<f64>() / scores.len() as f64;
+            println!("{operations} objects, {} ms: {mean:.3}", 1e3 * latency);
+            assert!(mean >= if operations < 10_000 { 0.75 } else { 0.95 });
+        }
+    }
+}
+
+/// Answers to many requests say the same at about the same time.
+#[test]
+fn a_server_that_asks_for_fewer_requests_gets_half_five_times_a_second() {
+    let mut controller = Controller::new(Limits {
+        cores: 2,
+        max_workers: MAX_WORKERS,
+    });
+    assert_eq!(controller.are_for_requests(MAX_REQUESTS), 64);
+    let mut history = Vec::new();
+    for milliseconds in (1_000..2_000).step_by(2) {
+        history.push(controller.slow_down(Duration::from_millis(milliseconds)));
+    }
+    history.dedup();
+    assert_eq!(history, [32, 16, 8, 4, 2]);
+}
+
+/// The number goes up again when the server has been quiet for a while, and not at once.
+#[test]
+fn fewer_requests_stay_fewer_for_a_while() {
+    let mut controller = Controller::new(Limits {
+        cores: 2,
+        max_workers: MAX_WORKERS,
+    });
+    controller.are_for_requests(MAX_REQUESTS);
+    assert_eq!(controller.slow_down(Duration::from_millis(10)), 32);
+    let answer = Sample {
+        operations: 1,
+        bytes: 10_000,
+        elapsed: Duration::from_millis(10),
+        busy: Duration::from_micros(100),
+    };
+    let mut now = Duration::from_millis(10);
+    let mut highest_within = |controller: &mut Controller, time| {
+        let (end, mut highest) = (now + time, 0);
+        while now < end {
+            now += answer.elapsed / controller.workers() as u32;
+            highest = highest.max(controller.record(now, answer, None));
+        }
+        highest
+    };
+    assert_eq!(highest_within(&mut controller, Duration::from_secs(1)), 32);
+    assert!(highest_within(&mut controller, Duration::from_secs(60)) > 32);
 }
 
 #[test]

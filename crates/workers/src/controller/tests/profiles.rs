@@ -99,6 +99,13 @@ pub(super) fn gathering_disk(fewest: usize) -> Profile {
     profile("hdd, gathering", 2, 10_000, stretches)
 }
 
+/// Objects of a store whose answers take `latency`, in seconds. A request takes 100 us of processor
+/// time.
+pub(super) fn store(latency: f64, operations: usize) -> World {
+    let stretches = vec![stretch(0, 100.0 * US, distant(latency), Even)];
+    profile("store", 2, operations, stretches).world
+}
+
 pub(super) fn profiles() -> Vec<Profile> {
     let sizes = [1_000, 10_000];
     let mut all = Vec::new();

@@ -123,6 +123,17 @@ impl World {
         self.run(seed, &mut Controller::new(limits))
     }
 
+    /// Runs a batch whose operations are requests to a server.
+    pub(super) fn requests(&self, seed: u64, max_workers: usize) -> Run {
+        let limits = Limits {
+            cores: self.cores,
+            max_workers,
+        };
+        let mut controller = Controller::new(limits);
+        controller.are_for_requests(max_workers);
+        self.run(seed, &mut controller)
+    }
+
     pub(super) fn fixed(&self, seed: u64, workers: usize) -> Run {
         self.run(seed, &mut Fixed(workers))
     }
