@@ -63,7 +63,7 @@ PARTS = $(or $(foreach place,$(CROSS),$(notdir $(place))=$(place)),$(HERE)=$(BUI
 PROFILE ?= release
 BUILT = $(TARGET_DIR)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
 
-.PHONY: build programs bench bench-all bench-peers test test-all test-all-programs test-all-here soak rust-tests test-programs fuzz test-backends test-crash test-model test-sanitized test-windows trials report-tests lint node-package npm-packages package-tests example-tests docs cross-tests install-tests release-check node-addon node-tests node-lint node-peers jvm-package jvm-library jvm-tests jvm-driver jvm-artifacts artifact-tests jvm-release clean
+.PHONY: build programs bench bench-all bench-peers test test-all test-all-programs test-all-here soak rust-tests slow-s3 test-programs fuzz test-backends test-crash test-model test-sanitized test-windows trials report-tests lint node-package npm-packages package-tests example-tests docs cross-tests install-tests release-check node-addon node-tests node-lint node-peers jvm-package jvm-library jvm-tests jvm-driver jvm-artifacts artifact-tests jvm-release clean
 
 build: programs node-package
 
@@ -130,10 +130,17 @@ soak:
 WORKSPACE := --workspace --exclude smallfry-node --exclude smallfry-jvm --features '$(CORE_FEATURES)'
 
 # Without make's own flags, which would name a job server that cargo cannot reach. The second command
-# tests the conversions for processors without AVX-512.
-rust-tests: $(RUNTIMES)
+# tests the conversions for processors without AVX-512, the others object stores.
+rust-tests: $(RUNTIMES) slow-s3
 	MAKEFLAGS= cargo test -q $(WORKSPACE)
 	MAKEFLAGS= SIMDUTF_FORCE_IMPLEMENTATION=haswell cargo test -q -p smallfry-transcode
+	MAKEFLAGS= SLOW_S3=$(SLOW_S3) cargo test -q -p smallfry --features store --lib --test store
+	MAKEFLAGS= cargo test -q -p smallfry --features store --doc store
+
+# A real S3 server that is slow and faulty as tests ask. Its crate needs a newer Rust than the others.
+SLOW_S3 := $(TARGET_DIR)/slow-s3/debug/slow-s3
+slow-s3:
+	MAKEFLAGS= cargo build -q --locked --manifest-path crates/slow-s3/Cargo.toml --target-dir $(TARGET_DIR)/slow-s3
 
 # All programs and tests of a profile in two commands, so that each crate is built once.
 test-programs: $(RUNTIMES)
@@ -184,6 +191,7 @@ lint: node-lint
 	cargo fmt --all --check
 	cargo fmt --all --check --manifest-path $(NORAD)
 	cargo fmt --all --check --manifest-path fuzz/Cargo.toml
+	cargo fmt --all --check --manifest-path crates/slow-s3/Cargo.toml
 	cargo fmt --all --check --manifest-path examples/font/Cargo.toml
 	cargo clippy -q --workspace --all-targets -- -D warnings
 	cargo clippy -q -p smallfry --all-features --all-targets -- -D warnings

@@ -30,6 +30,7 @@
 //! | pack or unpack a tar or zip | `archive`, with the feature `archive` |
 //! | find the files of a tree by patterns and ignore rules | `tree::TreeOptions`, with the feature `tree` |
 //! | hash files or a whole tree | `hash::Hasher`, with the feature `hash` |
+//! | read or write objects of S3 and other stores | `bulk`, with the feature `store` |
 //! | bind smallfry to another language | [`raw`] |
 //!
 //! An [`Error`] names the operation and the path, and turns into [`std::io::Error`] with `?`. The
@@ -62,6 +63,8 @@
 //! - `archive`: `archive::Packer` and `archive::Unpacker`. They need the crates `tar-core`, `zip`,
 //!   `flate2` with `zlib-rs`, and `ruzstd`, all of them in Rust.
 //! - `hash`: `hash::Hasher`. It needs the crates `blake3`, `sha1` and `sha2`.
+//! - `store`: URLs of objects where [`bulk`] takes paths. It needs the crates `object_store`,
+//!   `ureq` and `rustls`, the latter with `ring`, which is partly in C.
 //! - `tree`: `tree::TreeOptions`. It needs the crates `ignore` and `globset`.
 //! - `backend-blocking`, `backend-rayon`, `backend-smol`, `backend-tokio`, and the deprecated
 //!   `backend-async-std`: thread pools that can close files, and async files that can be closed so
@@ -78,9 +81,9 @@
 //! - **Order between two writers of one file.** Appends on Unix go to the end one after the other,
 //!   each write system call as a whole. A long append may take several calls, and a network file
 //!   system may not even keep these apart.
-//! - **Speed after a fork.** The child of a process that has used smallfry starts no threads: a lock
-//!   of the standard library may stay locked there. All calls work, on the calling thread, and a
-//!   new program (`exec`) is as fast as any.
+//! - **Speed after a fork.** The child of a process that has used smallfry starts no threads: a
+//!   lock of the standard library may stay locked there. All calls work, on the calling thread, and
+//!   a new program (`exec`) is as fast as any.
 
 #[cfg(feature = "archive")]
 pub mod archive;
@@ -95,6 +98,8 @@ pub mod fs;
 pub mod hash;
 mod path;
 pub mod raw;
+#[cfg(feature = "store")]
+pub mod store;
 mod sys;
 pub mod tree;
 mod write;

@@ -11,6 +11,8 @@ use super::settings::{Settings, settings_methods};
 use crate::error::{Error, Operation, too_large};
 use crate::path::{Base, OwnedPaths};
 use crate::raw::{self, BorrowedFile, Errno};
+#[cfg(feature = "store")]
+use crate::store;
 
 /// The default maximum size of a file in bytes. It is the limit of `readFile` in Node.
 const MAX_FILE_SIZE: u64 = 2 << 30;
@@ -181,6 +183,11 @@ impl Task for ReadFile {
     fn failed(&self, result: &Result<Bytes, Error>) -> bool {
         result.is_err()
     }
+
+    #[cfg(feature = "store")]
+    fn is_request(&self, path: &PathBuf) -> bool {
+        self.base.is_url(path)
+    }
 }
 
 impl ReadFile {
@@ -191,6 +198,10 @@ impl ReadFile {
         path: &Path,
         context: &mut TaskContext<'_>,
     ) -> Result<Bytes, Error> {
+        #[cfg(feature = "store")]
+        if self.base.is_url(path) {
+            return store::read(path, self.largest, arena, context);
+        }
         let file = self.base.open(path, raw::O_RDONLY, 0)?;
         // Closing a file that was only read cannot fail, so it is dropped.
         read_contents(raw::borrow(&file), self.largest, arena, context).map_err(|failure| {

@@ -15,6 +15,8 @@ use crate::error::{Error, Operation};
 use crate::path::parents::Parents;
 use crate::path::{Base, key_of, without_dot};
 use crate::raw::{self, OwnedFile};
+#[cfg(feature = "store")]
+use crate::store;
 use crate::write::one::{find_unchanged, open_and_write};
 use crate::write::{Durability, Outcome, WriteOptions};
 
@@ -291,8 +293,15 @@ impl<P: AsRef<Path> + Send, B: AsRef<[u8]> + Send> Task for WriteFile<P, B> {
         (path, bytes): (P, B),
         context: &mut TaskContext<'_>,
     ) -> Result<Outcome, Error> {
-        let bytes = bytes.as_ref();
-        let result = self.write(path.as_ref(), bytes, context.index());
+        let (path, bytes) = (path.as_ref(), bytes.as_ref());
+        #[cfg(feature = "store")]
+        let result = if self.base.is_url(path) {
+            store::write(path, bytes, &self.options, context)
+        } else {
+            self.write(path, bytes, context.index())
+        };
+        #[cfg(not(feature = "store"))]
+        let result = self.write(path, bytes, context.index());
         if matches!(result, Ok(Outcome::Written)) {
             context.moved(bytes.len());
         }
@@ -313,6 +322,11 @@ impl<P: AsRef<Path> + Send, B: AsRef<[u8]> + Send> Task for WriteFile<P, B> {
 
     fn key(&self, (path, _): &(P, B)) -> Option<u64> {
         Some(key_of(path.as_ref()))
+    }
+
+    #[cfg(feature = "store")]
+    fn is_request(&self, (path, _): &(P, B)) -> bool {
+        self.base.is_url(path.as_ref())
     }
 }
 

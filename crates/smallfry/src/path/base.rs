@@ -11,6 +11,8 @@ use super::parents::{MakeDirectories, Parents, is_dir};
 use crate::closer::Closer;
 use crate::error::{Error, Operation};
 use crate::raw::{self, OwnedFile};
+#[cfg(feature = "store")]
+use crate::store::is_url;
 use crate::sys::{self, PathStatus};
 
 /// The base from which the paths of a batch are resolved: the working directory of the process, or
@@ -59,6 +61,12 @@ impl Base {
     /// Returns true after [`enter`](Self::enter).
     pub(crate) fn is_beneath(&self) -> bool {
         self.root.is_some()
+    }
+
+    /// Returns true for the URL of an object in a store. Beneath a directory there are none.
+    #[cfg(feature = "store")]
+    pub(crate) fn is_url(&self, path: &Path) -> bool {
+        self.root.is_none() && is_url(path)
     }
 
     /// Opens a file. If no descriptor is left, waits for one.
