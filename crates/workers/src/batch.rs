@@ -22,7 +22,7 @@ use crate::sync::{
     Arc, AtomicBool, AtomicUsize, Condvar, Instant, Mutex, MutexGuard, Ordering, PoisonError,
 };
 use crate::sys;
-use crate::task::{Room, Task, TaskContext, Used};
+use crate::task::{Owner, Room, Task, TaskContext, Used};
 use crate::workers::Workers;
 
 /// The maximum number of inputs that a worker takes at a time while operations are short.
@@ -206,13 +206,6 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
     /// Returns the control, which cancels the batch.
     pub fn control(&self) -> &Control {
         &self.options.control
-    }
-
-    /// Returns true if this input must not begin any more.
-    fn is_stopped_at(&self, index: usize) -> bool {
-        index > self.failed.load(Ordering::Relaxed)
-            || self.stopped.load(Ordering::Relaxed)
-            || self.options.control.is_cancelled()
     }
 
     /// Returns true if no more inputs are wanted.
@@ -566,7 +559,7 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
             return done(self.task.cancelled(input), weight);
         }
         let start = meter.start();
-        let mut context = TaskContext::new(room, &self.workers, index, weight == 0);
+        let mut context = TaskContext::new(room, self, index, weight == 0);
         let output = self.task.run(scratch, input, &mut context);
         let Used {
             reserved,
@@ -628,6 +621,18 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
 
 fn wait<'s, S>(signal: &Condvar, state: MutexGuard<'s, S>) -> MutexGuard<'s, S> {
     signal.wait(state).unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<'a, T: Task + 'a> Owner for Batch<'a, T> {
+    fn slow_down(&self) {
+        self.workers.slow_down();
+    }
+
+    fn is_stopped_at(&self, index: usize) -> bool {
+        index > self.failed.load(Ordering::Relaxed)
+            || self.stopped.load(Ordering::Relaxed)
+            || self.options.control.is_cancelled()
+    }
 }
 
 impl<'a, T: Task + 'a> Room for Batch<'a, T> {

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use crate::workers::Workers;
-
 /// The work that a batch does for each input.
 pub trait Task: Send + Sync {
     /// The input of one operation: a name, a request, a job.
@@ -55,7 +53,7 @@ pub trait Task: Send + Sync {
 /// The link of a running task to its batch.
 pub struct TaskContext<'b> {
     room: &'b dyn Room,
-    workers: &'b Workers,
+    owner: &'b dyn Owner,
     index: usize,
     /// The task holds no bytes yet that another task may be waiting for.
     may_wait: bool,
@@ -67,13 +65,13 @@ pub struct TaskContext<'b> {
 impl<'b> TaskContext<'b> {
     pub(crate) fn new(
         room: &'b dyn Room,
-        workers: &'b Workers,
+        owner: &'b dyn Owner,
         index: usize,
         may_wait: bool,
     ) -> Self {
         Self {
             room,
-            workers,
+            owner,
             index,
             may_wait,
             reserved: 0,
@@ -106,7 +104,14 @@ impl<'b> TaskContext<'b> {
     /// Says that the server has answered that it gets too many requests. `Auto` then halves the
     /// number of workers, at most five times a second, and looks for a better one only later.
     pub fn slow_down(&self) {
-        self.workers.slow_down();
+        self.owner.slow_down();
+    }
+
+    /// Returns true if the result is not wanted any more: the batch was cancelled or dropped, or an
+    /// input before this one has failed in a batch that fails fast. An operation that waits to try
+    /// something again should give up then.
+    pub fn is_stopped(&self) -> bool {
+        self.owner.is_stopped_at(self.index)
     }
 
     pub(crate) fn into_used(self) -> Used {
@@ -124,6 +129,15 @@ pub(crate) struct Used {
     pub(crate) moved: u64,
     /// The time in which the task waited for room.
     pub(crate) waited: Duration,
+}
+
+/// The batch of a running task.
+pub(crate) trait Owner {
+    /// Has fewer workers, because the server asks for it.
+    fn slow_down(&self);
+
+    /// Returns true if this input must not begin any more.
+    fn is_stopped_at(&self, index: usize) -> bool;
 }
 
 /// A bound on the bytes in flight.
