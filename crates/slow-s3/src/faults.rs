@@ -31,7 +31,7 @@ pub struct Faults {
     /// The part of requests whose connection is closed instead of an answer
     #[arg(long, default_value_t = 0.0)]
     cut: f64,
-    /// The part of answers whose body ends in the middle
+    /// The part of answers with a body whose body ends in the middle
     #[arg(long, default_value_t = 0.0)]
     truncate: f64,
     #[arg(skip)]
@@ -101,13 +101,17 @@ pub fn slow_down() -> Response<s3s::Body> {
     answer
 }
 
-/// Ends the body of an answer in the middle, and with it the connection.
+/// Ends the body of an answer in the middle, and with it the connection. An answer without a body
+/// stays.
 pub async fn truncate(answer: Response<s3s::Body>) -> Response<s3s::Body> {
     let (parts, mut body) = answer.into_parts();
     let bytes = match body.frame().await {
         Some(Ok(frame)) => frame.into_data().unwrap_or_default(),
         _ => Bytes::new(),
     };
+    if bytes.is_empty() {
+        return Response::from_parts(parts, body);
+    }
     let half = bytes.slice(..bytes.len() / 2);
     let frames = stream::iter([Ok(Frame::data(half)), Err(io::Error::other("truncated"))]);
     Response::from_parts(parts, s3s::Body::http_body_unsync(StreamBody::new(frames)))

@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use smallfry::bulk::{Reader, Strategy, Writer};
+use smallfry::bulk::{Control, Reader, Strategy, Writer};
 use smallfry::{Operation, store};
 
 /// The size in bytes of the objects that a server begins with, unless another one is asked for.
@@ -276,6 +276,26 @@ fn a_changed_object_is_not_mixed_with_the_old_one() {
             }
         }
     });
+}
+
+#[test]
+fn a_cancelled_batch_waits_for_no_busy_server() {
+    let Some(server) = Server::start("cancelled", &["--refuse", "1"]) else {
+        return;
+    };
+    let control = Control::new();
+    let mut reader = Reader::new();
+    reader.control(&control);
+    let mut contents = reader.read(server.urls());
+    let canceller = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        control.cancel();
+    });
+    // Without an end of the waits the first error would come after three minutes.
+    let (_, result) = contents.next().unwrap();
+    assert!(canceller.is_finished());
+    let error = result.unwrap_err();
+    assert!(error.to_string().contains("SlowDown"), "{error}");
 }
 
 #[test]

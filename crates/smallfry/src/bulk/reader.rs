@@ -200,7 +200,12 @@ impl ReadFile {
     ) -> Result<Bytes, Error> {
         #[cfg(feature = "store")]
         if self.base.is_url(path) {
-            return store::read(path, self.largest, arena, context);
+            let mut slot = Slot {
+                arena,
+                contents: Bytes::with_capacity(0),
+            };
+            store::read(path, self.largest, &mut slot, context)?;
+            return Ok(slot.contents);
         }
         let file = self.base.open(path, raw::O_RDONLY, 0)?;
         // Closing a file that was only read cannot fail, so it is dropped.
@@ -213,6 +218,27 @@ impl ReadFile {
     /// Returns the error of a path that was cancelled before it began.
     pub fn not_begun(&self, path: &Path) -> Error {
         Error::cancelled(Operation::Read, path)
+    }
+}
+
+/// The place of an object in an arena.
+#[cfg(feature = "store")]
+struct Slot<'a> {
+    arena: &'a mut Arena,
+    contents: Bytes,
+}
+
+#[cfg(feature = "store")]
+impl store::Sink for Slot<'_> {
+    fn begin(&mut self, size: usize, context: &mut TaskContext<'_>) -> io::Result<()> {
+        context.reserve(size as u64);
+        let contents = self.arena.allocate(size);
+        self.contents = contents.ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(())
+    }
+
+    fn add(&mut self, bytes: &[u8]) {
+        self.contents.extend_from_slice(bytes);
     }
 }
 

@@ -294,14 +294,7 @@ impl<P: AsRef<Path> + Send, B: AsRef<[u8]> + Send> Task for WriteFile<P, B> {
         context: &mut TaskContext<'_>,
     ) -> Result<Outcome, Error> {
         let (path, bytes) = (path.as_ref(), bytes.as_ref());
-        #[cfg(feature = "store")]
-        let result = if self.base.is_url(path) {
-            store::write(path, bytes, &self.options, context)
-        } else {
-            self.write(path, bytes, context.index())
-        };
-        #[cfg(not(feature = "store"))]
-        let result = self.write(path, bytes, context.index());
+        let result = self.write(path, bytes, context);
         if matches!(result, Ok(Outcome::Written)) {
             context.moved(bytes.len());
         }
@@ -336,7 +329,17 @@ impl<P, B> WriteFile<P, B> {
         self.durable.clone()
     }
 
-    fn write(&self, path: &Path, bytes: &[u8], index: usize) -> Result<Outcome, Error> {
+    fn write(
+        &self,
+        path: &Path,
+        bytes: &[u8],
+        context: &mut TaskContext<'_>,
+    ) -> Result<Outcome, Error> {
+        #[cfg(feature = "store")]
+        if self.base.is_url(path) {
+            return store::write(path, bytes, &self.options, context);
+        }
+        let index = context.index();
         if let Some(key) = self.base.case_key(path) {
             self.check_case(key, path)?;
         }

@@ -11,8 +11,6 @@ use super::parents::{MakeDirectories, Parents, is_dir};
 use crate::closer::Closer;
 use crate::error::{Error, Operation};
 use crate::raw::{self, OwnedFile};
-#[cfg(feature = "store")]
-use crate::store::is_url;
 use crate::sys::{self, PathStatus};
 
 /// The base from which the paths of a batch are resolved: the working directory of the process, or
@@ -63,10 +61,10 @@ impl Base {
         self.root.is_some()
     }
 
-    /// Returns true for the URL of an object in a store. Beneath a directory there are none.
+    /// Returns true for the URL of an object in a store. Beneath a directory each name is a path.
     #[cfg(feature = "store")]
     pub(crate) fn is_url(&self, path: &Path) -> bool {
-        self.root.is_none() && is_url(path)
+        self.root.is_none() && super::is_url(path)
     }
 
     /// Opens a file. If no descriptor is left, waits for one.

@@ -5,6 +5,8 @@ mod base;
 mod beneath;
 mod descriptors;
 pub(crate) mod parents;
+#[cfg(feature = "store")]
+mod url;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
@@ -20,6 +22,8 @@ pub(crate) use base::{Base, Found};
 pub(crate) use beneath::{case_key as case_key_of, check as check_names};
 pub(crate) use descriptors::Backoff;
 pub use descriptors::max_workers;
+#[cfg(feature = "store")]
+pub(crate) use url::is_url;
 
 /// Opens a file as the process resolves its path. If no descriptor is left, pending closes are done
 /// first.

@@ -1,8 +1,9 @@
 //! Requests by blocking calls on the thread that needs the answer.
 //!
 //! `object_store` makes requests and reads answers, and this sends them. A worker waits for its
-//! answer in any case, so a runtime with threads of its own would only add a way from one thread to
-//! another and back, twice for each request.
+//! answer in any case. With 256 requests in flight this is 1.3 times as fast as threads that wait
+//! for a runtime. Futures on one thread are up to 1.2 times as fast as this, and would need an
+//! engine of their own (`docs/experiments.md`).
 
 use std::fmt;
 use std::io::{self, Read};

@@ -10,9 +10,7 @@ use object_store::path::Path as Key;
 use super::Store;
 use super::connect::connect;
 use crate::error::{Error, Operation};
-
-/// The schemes of URLs that stand for paths.
-const SCHEMES: [&str; 7] = ["s3", "s3a", "gs", "az", "http", "https", "memory"];
+use crate::path::is_url;
 
 /// The stores that this process has used, by scheme and name. They keep their connections.
 static STORES: Mutex<Option<Stores>> = Mutex::new(None);
@@ -27,19 +25,6 @@ struct Stores {
 pub(crate) struct Location {
     pub(super) store: Arc<Store>,
     pub(super) key: Key,
-}
-
-/// Returns true for a path that is the URL of an object.
-pub(crate) fn is_url(path: &Path) -> bool {
-    scheme_of(path.as_os_str().as_encoded_bytes()).is_some()
-}
-
-/// Returns the scheme of a URL that stands for a path.
-fn scheme_of(path: &[u8]) -> Option<&'static str> {
-    SCHEMES.into_iter().find(|scheme| {
-        path.strip_prefix(scheme.as_bytes())
-            .is_some_and(|rest| rest.starts_with(b"://"))
-    })
 }
 
 impl Location {
@@ -79,7 +64,7 @@ impl Location {
 /// Sets options of the store that `url` names, such as `s3://bucket`, beside those in the
 /// environment.
 ///
-/// The names are those of the crate `object_store`, such as `endpoint`, `region`, `access_key_id`
+/// The names are those of the crate [`object_store`], such as `endpoint`, `region`, `access_key_id`
 /// and `secret_access_key` for S3 ([`AmazonS3ConfigKey`]). Operations that have begun go on with
 /// the old ones.
 ///
@@ -90,10 +75,10 @@ impl Location {
 ///
 /// # Errors
 ///
-/// [`Operation::Open`] with [`InvalidInput`](io::ErrorKind::InvalidInput) if `url` names no store, or
-/// there is no such option.
+/// [`Operation::Open`] with [`InvalidInput`](io::ErrorKind::InvalidInput) if `url` names no store,
+/// or there is no such option.
 ///
-/// [`AmazonS3ConfigKey`]: https://docs.rs/object_store/latest/object_store/aws/enum.AmazonS3ConfigKey.html
+/// [`object_store`]: https://docs.rs/object_store
 pub fn configure<'a>(
     url: &str,
     options: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -151,34 +136,6 @@ fn with_stores<T>(run: impl FnOnce(&mut HashMap<String, Arc<Store>>) -> T) -> T 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn urls_of_stores_are_told_from_paths() {
-        for url in [
-            "s3://b/k",
-            "s3a://b",
-            "gs://b/k",
-            "az://c/k",
-            "http://h/p",
-            "https://h/p",
-            "memory://m/k",
-        ] {
-            assert!(is_url(Path::new(url)), "{url}");
-        }
-        for path in [
-            "",
-            "s3",
-            "s3:",
-            "s3:/b/k",
-            "./s3://b/k",
-            "/s3://b/k",
-            "ftp://h/p",
-            "S3://b/k",
-            "xs3://b/k",
-        ] {
-            assert!(!is_url(Path::new(path)), "{path}");
-        }
-    }
 
     #[test]
     fn a_url_that_names_no_object_is_refused() {

@@ -9,8 +9,8 @@
 //! ```
 //! use smallfry::bulk::{Reader, Writer};
 //!
-//! let pages = (1..=3).map(|page| (format!("memory://site/{page}.html"), format!("<h1>{page}</h1>")));
-//! Writer::new().write(pages).into_result()?;
+//! let page = |n| (format!("memory://site/{n}.html"), format!("<h1>{n}</h1>"));
+//! Writer::new().write((1..=3).map(page)).into_result()?;
 //! for (_, result) in Reader::new().read(["memory://site/1.html", "memory://site/3.html"]) {
 //!     assert_eq!(result?.len(), 10);
 //! }
@@ -40,9 +40,9 @@
 //! [`MAX_REQUESTS`](smallfry_workers::MAX_REQUESTS). When the server answers 429 or 503, it halves
 //! their number.
 //!
-//! A request that fails since the server is busy, has an error or cannot be reached is sent again,
-//! after a random part of 50 ms, 100 ms, and so on up to 10 s. It fails after three minutes, or
-//! after 10 s in which there was no connection. When a connection breaks, only the rest of an
+//! A request is sent again if the server is busy, has an error or cannot be reached: after a random
+//! part of 50 ms, of 100 ms, and so on up to 10 s. It fails after three minutes, after 10 s without
+//! a connection, or when the batch is cancelled. When a connection breaks, only the rest of an
 //! object is asked for, if its `ETag` is still the same.
 //!
 //! # Credentials
@@ -61,9 +61,9 @@ mod read;
 mod retry;
 mod write;
 
+use location::Location;
 pub use location::configure;
-pub(crate) use location::{Location, is_url};
-pub(crate) use read::read;
+pub(crate) use read::{Sink, read};
 pub(crate) use write::write;
 
 use std::sync::Arc;

@@ -14,10 +14,12 @@ const CONNECTION_DEADLINE: Duration = Duration::from_secs(10);
 /// The longest wait before the first repetition. It doubles with each one.
 const FIRST_WAIT: Duration = Duration::from_millis(50);
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
+/// The time between two looks whether the batch is stopped.
+const LOOK: Duration = Duration::from_millis(100);
 
-/// Does what `request` does until it succeeds, fails for good, or the deadline has passed. Between
-/// two tries it waits for a random part of a time that doubles, so that those who were refused
-/// together do not come back together.
+/// Calls `request` until it succeeds, fails for good, the deadline has passed, or the batch is
+/// stopped. Between two tries it waits for a random part of a time that doubles, so that clients
+/// that were refused together do not come back together.
 ///
 /// Source: Brooker 2015, "Exponential Backoff And Jitter".
 pub(super) fn retry<T>(
@@ -48,10 +50,20 @@ pub(super) fn retry<T>(
             Failure::Unreachable(_) => CONNECTION_DEADLINE,
             _ => DEADLINE,
         };
-        if began.elapsed() + wait > deadline {
+        if began.elapsed() + wait > deadline || !sleep(wait, context) {
             return Err(failure.into());
         }
-        thread::sleep(wait);
         longest = (2 * longest).min(LONGEST_WAIT);
     }
+}
+
+/// Sleeps. Returns false, and soon, if the batch is stopped.
+fn sleep(time: Duration, context: &TaskContext<'_>) -> bool {
+    let mut left = time;
+    while !left.is_zero() && !context.is_stopped() {
+        let part = left.min(LOOK);
+        thread::sleep(part);
+        left -= part;
+    }
+    !context.is_stopped()
 }

@@ -22,8 +22,8 @@ pub(crate) const TOO_MANY_LINKS: Errno = Errno(ERROR_CANT_RESOLVE_FILENAME.cast_
 /// The error for a name that does not exist.
 pub(crate) const NOTHING_THERE: Errno = Errno(ERROR_FILE_NOT_FOUND.cast_signed());
 
-/// The pauses, taken together, after which a refusal that may pass is final. They are counted, and not
-/// the time: a thread that got no processor meanwhile has not tried.
+/// The total of the pauses after which a refusal that may pass is final. The time that passed does
+/// not count: a thread that got no processor meanwhile has not tried.
 pub(super) const MAX_WAIT: Duration = Duration::from_secs(1);
 
 /// The first pause between two attempts. Each pause is twice the one before, up to [`MAX_PAUSE`].
