@@ -130,7 +130,7 @@ soak:
 WORKSPACE := --workspace --exclude smallfry-node --exclude smallfry-jvm --features '$(CORE_FEATURES)'
 
 # Without make's own flags, which would name a job server that cargo cannot reach. The second command
-# tests the conversions for processors without AVX-512, the others object stores.
+# tests the conversions for processors without AVX-512, the last two test object stores.
 rust-tests: $(RUNTIMES) slow-s3
 	MAKEFLAGS= cargo test -q $(WORKSPACE)
 	MAKEFLAGS= SIMDUTF_FORCE_IMPLEMENTATION=haswell cargo test -q -p smallfry-transcode

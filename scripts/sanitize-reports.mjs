@@ -1,9 +1,9 @@
-// Looks through the reports of AddressSanitizer: `node sanitize-reports.mjs DIRECTORY ADDON`. An error, or
-// a leak of memory that the addon has asked for, is printed and ends this with 1.
+// Reads the reports of AddressSanitizer: `node sanitize-reports.mjs DIRECTORY ADDON`. It prints each
+// error and each leak of memory that the addon has allocated. If there is one, it ends with 1.
 //
-// Node keeps memory until its process ends, and pointers in V8's own memory are not found, so a leak
-// counts if the first function outside of the sanitizer is the addon's. The state that `start` makes for
-// an environment stays on purpose, and what is reached from there is "indirect".
+// Node keeps memory until its process ends, and the sanitizer does not see pointers in V8's heap. So
+// a leak counts only if the addon itself called the allocator. `start` keeps the state of an
+// environment on purpose, and memory that this state points to is an indirect leak.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -60,7 +60,8 @@ for sanitizer in ${1:-address thread}; do
   cp bindings/node/test/*.mjs "$package/test/"
   ln -s "$PWD/bindings/node/test/runtimes" "$package/test/runtimes"
   cp "$CARGO_TARGET_DIR/$host/debug/libsmallfry_node.so" "$package/smallfry.linux-$(node -p process.arch)-gnu.node"
-  # Leaks do not end a process here, as most are Node's. Some tests give up their privileges.
+  # Leaks do not end a process here, as most are Node's. Any user may write reports, as some tests
+  # give up their privileges.
   reports=$CARGO_TARGET_DIR/reports
   rm -rf "$reports" && mkdir -m 777 "$reports"
   format='"    #%n %p in %f %S (%m+%o)"'

@@ -143,7 +143,7 @@ unsafe extern "C" fn leave(delivery: *mut c_void) {
     for commit in commits {
         commit.finish();
     }
-    // An ended worker should leave no memory behind, and nobody asks for its results.
+    // Nobody will ask for the results, and an ended worker should leave no memory behind.
     drop((delivery.arrived.take(), delivery.ready.take()));
     delivery.environment.release();
 }

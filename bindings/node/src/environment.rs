@@ -111,8 +111,8 @@ impl Environment {
         result
     }
 
-    /// Frees what it keeps between calls, once it ends. Itself it stays, as hooks of others that run
-    /// later may still call a function.
+    /// Frees the memory that it keeps between calls. Call it when the environment ends. The value
+    /// itself stays, because a hook of another addon may run later and still call a function.
     pub(crate) fn release(&self) {
         self.strings.release();
         self.caches.release();

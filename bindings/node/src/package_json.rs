@@ -81,7 +81,7 @@ impl LookUps {
     }
 }
 
-/// Ends the environment, whose counter and last answer go.
+/// Frees the environment's counter and the last answer when the environment ends.
 unsafe extern "C" fn leave(look_ups: *mut c_void) {
     // SAFETY: registered with the state, which is never freed.
     let look_ups = unsafe { &*look_ups.cast::<LookUps>() };
